@@ -1,0 +1,67 @@
+/* The runtime: one event loop per process and the threads that work for it.
+ * Everything else is opened on a runtime and closed before it.
+ *
+ *   cairn_runtime_t *rt;
+ *   if (cairn_runtime_open(NULL, &rt, &err) != CAIRN_OK) ...
+ *   ...
+ *   cairn_runtime_close(rt, &err);
+ *
+ * Own loop, own threads (never libuv's global pool), all signals blocked in
+ * them. Several runtimes may live in one process and share nothing. */
+#ifndef CAIRN_RUNTIME_H_
+#define CAIRN_RUNTIME_H_
+
+#include "cairn/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_runtime cairn_runtime_t;
+
+typedef enum cairn_log_level {
+  CAIRN_LOG_DEFAULT = 0, /* as CAIRN_LOG says; CAIRN_LOG_WARN if it is unset */
+  CAIRN_LOG_ERROR,
+  CAIRN_LOG_WARN,
+  CAIRN_LOG_INFO,
+  CAIRN_LOG_DEBUG,
+  CAIRN_LOG_SILENT
+} cairn_log_level_t;
+
+/* Called from any of the runtime's threads, one call at a time per runtime. The
+ * library itself never prints: without a sink nothing is written anywhere. */
+typedef void (*cairn_log_fn)(void *arg, cairn_log_level_t level,
+                             const char *text);
+
+typedef struct cairn_runtime_opts {
+  size_t size;     /* sizeof this struct; 0 means as compiled */
+  int cpu_threads; /* encode, verify; 0: cores - 1, at least 1 */
+  int io_threads;  /* blocking file calls; 0: 2 */
+  bool poll; /* no loop thread: waits and cairn_runtime_poll run the loop on the
+                caller's thread (MPI below MPI_THREAD_MULTIPLE) */
+  int64_t memory_budget; /* bytes of encode and read buffers; 0: 256 MiB */
+  cairn_log_level_t log_level;
+  cairn_log_fn log;
+  void *log_arg;
+} cairn_runtime_opts_t;
+
+/* Opens a runtime. opts may be NULL. Environment: CAIRN_CPU_THREADS,
+ * CAIRN_IO_THREADS, CAIRN_MEMORY_BUDGET, CAIRN_LOG override the options; a value
+ * that is not a number is CAIRN_INVALID. Any thread. Also CAIRN_NO_MEMORY. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_runtime_open(const cairn_runtime_opts_t *opts, cairn_runtime_t **out,
+                   cairn_error_t *err);
+
+/* Stops the threads and frees everything. CAIRN_BUSY if something opened on it
+ * is still open (then nothing happens). NULL is fine. Not on the loop thread. */
+CAIRN_API cairn_code_t cairn_runtime_close(cairn_runtime_t *rt,
+                                           cairn_error_t *err);
+
+/* In poll mode: runs what is due and waits at most timeout_ms for more (0: does
+ * not wait). In thread mode: returns at once. One thread at a time. */
+CAIRN_API void cairn_runtime_poll(cairn_runtime_t *rt, int64_t timeout_ms);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

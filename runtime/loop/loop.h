@@ -1,0 +1,41 @@
+/* The loop room's private side: what rooms inside runtime/ may see of a runtime
+ * beyond <cairn/plugin.h>.
+ *
+ * Threads: one loop thread (none in poll mode), cpu_threads + io_threads pool
+ * threads, started when first needed. The gate (cairn_post) is a locked queue
+ * plus uv_async_send. Continuations run from a queue drained once a turn. */
+#ifndef CAIRN_LOOP_LOOP_H_
+#define CAIRN_LOOP_LOOP_H_
+
+#include <uv.h>
+
+#include "cairn/plugin.h"
+
+uv_loop_t *cairn__loop(cairn_runtime_t *rt); /* loop thread only */
+bool cairn__on_loop(const cairn_runtime_t *rt);
+bool cairn__is_poll(const cairn_runtime_t *rt);
+int64_t cairn__memory_budget(const cairn_runtime_t *rt);
+int cairn__cpu_threads(const cairn_runtime_t *rt);
+
+/* Something that wants to be looked at often while it has work, and not at all
+ * otherwise (MPI requests): fn is called about every `us` microseconds, adapted
+ * between 50 and 1000, while active; it returns true if it made progress. Loop
+ * thread only; the struct is embedded and must outlive cairn__ticker_stop. */
+typedef struct cairn__ticker cairn__ticker_t;
+struct cairn__ticker {
+  cairn__ticker_t *next;
+  bool (*fn)(cairn__ticker_t *t);
+  bool active;
+};
+void cairn__ticker_start(cairn_runtime_t *rt, cairn__ticker_t *t,
+                         bool (*fn)(cairn__ticker_t *t));
+void cairn__ticker_stop(cairn_runtime_t *rt, cairn__ticker_t *t);
+
+/* For blocking calls on the caller's thread: posts fn, which starts work on the
+ * loop and resolves `done` when finished. Any thread but the loop's. In poll mode
+ * it runs the loop. Returns the outcome. */
+typedef cairn_future_t *(*cairn__start_fn)(void *arg);
+cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
+                         int64_t timeout_ms, cairn_error_t *err);
+
+#endif
