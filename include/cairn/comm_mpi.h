@@ -1,0 +1,26 @@
+/* The MPI communicator: the only header that needs <mpi.h>. */
+#ifndef CAIRN_COMM_MPI_H_
+#define CAIRN_COMM_MPI_H_
+
+#include <mpi.h>
+
+#include "cairn/comm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Collective over mpi_comm, on the caller's thread, with MPI initialised. Cairn
+ * works on duplicates of mpi_comm only. Thread mode of the runtime needs
+ * MPI_THREAD_MULTIPLE (CAIRN_UNSUPPORTED says what was provided and that
+ * cairn_runtime_opts_t.poll works with less); poll mode needs
+ * MPI_THREAD_FUNNELED with all calls from the main thread, or more. All ranks
+ * leave with the same outcome: CAIRN_MISMATCH if library versions differ. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_comm_mpi_open(cairn_runtime_t *rt, MPI_Comm mpi_comm, cairn_comm_t **out,
+                    cairn_error_t *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
