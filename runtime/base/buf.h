@@ -13,7 +13,7 @@ typedef struct cairn__buf {
   bool failed;
 } cairn__buf_t;
 
-void cairn__buf_reset(cairn__buf_t *b);               /* frees; {0} again */
+void cairn__buf_reset(cairn__buf_t *b);                /* frees; {0} again */
 bool cairn__buf_reserve(cairn__buf_t *b, size_t more); /* false: no memory */
 void cairn__buf_put(cairn__buf_t *b, const void *p, size_t n);
 void cairn__buf_put_u8(cairn__buf_t *b, uint8_t v);
@@ -49,7 +49,8 @@ static inline size_t cairn__cur_pos(const cairn__cur_t *c) {
 bool cairn__cur_u8(cairn__cur_t *c, uint8_t *out);
 bool cairn__cur_u32le(cairn__cur_t *c, uint32_t *out);
 bool cairn__cur_u64le(cairn__cur_t *c, uint64_t *out);
-/* LEB128 of at most 10 bytes (5 for 32 bits); longer-than-needed forms are legal. */
+/* LEB128 of at most 10 bytes (5 for 32 bits); longer-than-needed forms are
+ * legal. */
 bool cairn__cur_varint64(cairn__cur_t *c, uint64_t *out);
 bool cairn__cur_varint32(cairn__cur_t *c, uint32_t *out);
 bool cairn__cur_take(cairn__cur_t *c, size_t n, cairn_bytes_t *out);

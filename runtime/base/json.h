@@ -31,11 +31,11 @@ struct cairn__json {
   bool b;
   int64_t i;
   double r;
-  cairn_bytes_t str;          /* STRING, BIGINT */
-  cairn_bytes_t key;          /* set when the parent is an object */
+  cairn_bytes_t str;           /* STRING, BIGINT */
+  cairn_bytes_t key;           /* set when the parent is an object */
   cairn__json_t *child, *last; /* first and last child, in document order */
   cairn__json_t *next;
-  size_t n;                   /* children */
+  size_t n; /* children */
 };
 
 typedef struct cairn__json_doc {
@@ -51,8 +51,8 @@ typedef struct cairn__json_limits {
 
 /* Parses exactly one value with blanks around it. UTF-8 is checked; a repeated
  * key keeps the last value, at the place of the first. CAIRN_CORRUPT with the
- * byte offset and what was expected; CAIRN_NO_MEMORY. Never recurses deeper than
- * max_depth. lim may be NULL. */
+ * byte offset and what was expected; CAIRN_NO_MEMORY. Never recurses deeper
+ * than max_depth. lim may be NULL. */
 CAIRN_MUST_CHECK cairn_code_t cairn__json_parse(cairn_bytes_t text,
                                                 const cairn__json_limits_t *lim,
                                                 cairn__json_doc_t *out,
@@ -60,18 +60,19 @@ CAIRN_MUST_CHECK cairn_code_t cairn__json_parse(cairn_bytes_t text,
 void cairn__json_free(cairn__json_doc_t *doc); /* {0} after */
 
 /* Member of an object, element of an array; NULL if absent or not one. */
-const cairn__json_t *cairn__json_get(const cairn__json_t *obj,
-                                     const char *key);
+const cairn__json_t *cairn__json_get(const cairn__json_t *obj, const char *key);
 const cairn__json_t *cairn__json_get_bytes(const cairn__json_t *obj,
                                            cairn_bytes_t key);
 const cairn__json_t *cairn__json_at(const cairn__json_t *arr, size_t i);
-/* An INT, or a REAL with an integral value that fits (TensorStore accepts 2.0). */
+/* An INT, or a REAL with an integral value that fits (TensorStore accepts 2.0).
+ */
 bool cairn__json_int(const cairn__json_t *v, int64_t *out);
 bool cairn__json_is_str(const cairn__json_t *v, const char *s);
 
 /* Building: each appends to `parent` (the root when NULL) and returns the node,
  * NULL when memory is out (a NULL parent that is not the root case is not
- * allowed; check doc->root first). key is copied, and used for object parents. */
+ * allowed; check doc->root first). key is copied, and used for object parents.
+ */
 cairn__json_t *cairn__json_add(cairn__json_doc_t *doc, cairn__json_t *parent,
                                cairn_bytes_t key, cairn__json_kind_t kind);
 cairn__json_t *cairn__json_add_str(cairn__json_doc_t *doc,
@@ -84,11 +85,11 @@ cairn__json_t *cairn__json_copy(cairn__json_doc_t *doc, cairn__json_t *parent,
                                 cairn_bytes_t key, const cairn__json_t *from);
 
 /* Two dialects (orbax.md 1.0).
- * PYTHON: json.dumps defaults: ", " and ": ", order kept, all outside 0x20..0x7e
- * as \uXXXX, bare NaN, floats as Python's repr.
- * COMPACT: TensorStore: no blanks, keys sorted bytewise, UTF-8 raw, a real always
- * has '.' or 'e'.
- * INDENT: for people: two spaces a level, otherwise as PYTHON but UTF-8 raw. */
+ * PYTHON: json.dumps defaults: ", " and ": ", order kept, all outside
+ * 0x20..0x7e as \uXXXX, bare NaN, floats as Python's repr. COMPACT:
+ * TensorStore: no blanks, keys sorted bytewise, UTF-8 raw, a real always has
+ * '.' or 'e'. INDENT: for people: two spaces a level, otherwise as PYTHON but
+ * UTF-8 raw. */
 typedef enum cairn__json_dialect {
   CAIRN__JSON_PYTHON,
   CAIRN__JSON_COMPACT,
@@ -103,8 +104,8 @@ void cairn__json_emit_str(cairn_bytes_t s, cairn__json_dialect_t d,
 void cairn__json_emit_real(double r, cairn__json_dialect_t d,
                            cairn__buf_t *out);
 
-/* Python's repr of a str (the keys of tree_metadata): quotes, escapes, and which
- * code points count as printable as in Python 3.11 (orbax.md 1.6). */
+/* Python's repr of a str (the keys of tree_metadata): quotes, escapes, and
+ * which code points count as printable as in Python 3.11 (orbax.md 1.6). */
 void cairn__py_repr(cairn_bytes_t utf8, cairn__buf_t *out);
 
 #endif

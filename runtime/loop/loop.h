@@ -32,8 +32,8 @@ void cairn__ticker_start(cairn_runtime_t *rt, cairn__ticker_t *t,
 void cairn__ticker_stop(cairn_runtime_t *rt, cairn__ticker_t *t);
 
 /* For blocking calls on the caller's thread: posts fn, which starts work on the
- * loop and resolves `done` when finished. Any thread but the loop's. In poll mode
- * it runs the loop. Returns the outcome. */
+ * loop and resolves `done` when finished. Any thread but the loop's. In poll
+ * mode it runs the loop. Returns the outcome. */
 typedef cairn_future_t *(*cairn__start_fn)(void *arg);
 cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
                          int64_t timeout_ms, cairn_error_t *err);
