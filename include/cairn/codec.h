@@ -4,17 +4,14 @@
 #ifndef CAIRN_CODEC_H_
 #define CAIRN_CODEC_H_
 
+#include "cairn/buf.h"
 #include "cairn/plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A growing output that the codec appends to; memory by malloc. */
-typedef struct cairn_codec_out {
-  uint8_t *p;
-  size_t n, cap;
-} cairn_codec_out_t;
+typedef cairn_buf_t cairn_codec_out_t;
 
 typedef struct cairn_codec_params {
   size_t size;

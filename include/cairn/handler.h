@@ -22,7 +22,9 @@
 #define CAIRN_HANDLER_H_
 
 #include "cairn/array.h"
+#include "cairn/buf.h"
 #include "cairn/codec.h"
+#include "cairn/json.h"
 #include "cairn/kv.h"
 #include "cairn/strategy.h"
 #include "cairn/tree.h"
@@ -137,15 +139,15 @@ typedef struct cairn_handler_ops {
   cairn_code_t (*snapshot)(const cairn_item_t *item, cairn_item_ctx_t *ctx,
                            void **state, cairn_error_t *err);
   cairn_future_t *(*describe)(void *state, cairn_item_ctx_t *ctx,
-                              cairn_codec_out_t *out);
+                              cairn_buf_t *out);
   cairn_code_t (*combine)(const cairn_bytes_t *descriptions, int n,
-                          const cairn_item_ctx_t *ctx, cairn_codec_out_t *out,
+                          const cairn_item_ctx_t *ctx, cairn_buf_t *out,
                           cairn_error_t *err);
   cairn_future_t *(*commit)(void *state, cairn_item_ctx_t *ctx);
   cairn_future_t *(*finalize)(void *state, cairn_item_ctx_t *ctx);
   void (*drop)(void *state);
 
-  cairn_future_t *(*load)(cairn_item_ctx_t *ctx, cairn_codec_out_t *out);
+  cairn_future_t *(*load)(cairn_item_ctx_t *ctx, cairn_buf_t *out);
   cairn_future_t *(*restore)(const cairn_item_t *target, cairn_item_ctx_t *ctx);
 
   /* True if a directory without a known handler string looks like this item:

@@ -33,8 +33,9 @@ typedef struct cairn_kv_ops cairn_kv_ops_t;
 #define CAIRN_KV_ATOMIC (1u << 0)      /* readers see old or new, never a mix */
 #define CAIRN_KV_CREATE_ONLY (1u << 1) /* race-free write of an absent key */
 #define CAIRN_KV_CAS (1u << 2)         /* race-free write on a generation */
-#define CAIRN_KV_RENAME_PREFIX (1u << 3) /* rename_prefix is one atomic step \
-                                          */
+#define CAIRN_KV_RENAME_PREFIX                  \
+  (1u << 3) /* rename_prefix is one atomic step \
+             */
 #define CAIRN_KV_DURABLE_ACK \
   (1u << 4) /* a finished write survives power loss */
 #define CAIRN_KV_LIST_ORDERED (1u << 5)
