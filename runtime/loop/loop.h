@@ -42,7 +42,11 @@ cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
  * slot, made by the first who asks, dropped when the runtime is closed. make is
  * called with the runtime locked: it may allocate and nothing else. Any thread.
  * NULL: make returned NULL; the next call tries again. */
-typedef enum cairn__slot { CAIRN__SLOT_KV, CAIRN__SLOT_COUNT } cairn__slot_t;
+typedef enum cairn__slot {
+  CAIRN__SLOT_KV,
+  CAIRN__SLOT_HANDLERS,
+  CAIRN__SLOT_COUNT
+} cairn__slot_t;
 void *cairn__runtime_slot(cairn_runtime_t *rt, cairn__slot_t slot,
                           void *(*make)(void), void (*drop)(void *p));
 
