@@ -7,6 +7,7 @@
  *   hold.c     what is open                after.c    timers
  *   log.c      the log                     ticker.c   fast polling
  *   call.c     blocking calls              thread.c   starting threads
+ *   slot.c     what other rooms keep here
  *
  * Whoever makes a future that needs memory of its own puts the future first in
  * its struct (cairn__future_block): one allocation, freed with the future. */
@@ -86,13 +87,17 @@ struct cairn_runtime {
   uv_timer_t poll_stop; /* bounds a wait in poll mode */
   pthread_t thread;
 
-  uv_mutex_t lock; /* posted, holds */
+  uv_mutex_t lock; /* posted, holds, slots */
   cairn__tasks_t posted;
   struct {
     const char *what;
     int n;
   } holds[CAIRN__HOLD_NAMES];
   int other_holds; /* names beyond the table */
+  struct cairn__slot_value {
+    void *p;
+    void (*drop)(void *p);
+  } slots[CAIRN__SLOT_COUNT];
 
   uv_mutex_t wait_lock; /* sleepers of cairn_future_wait; running */
   uv_cond_t wait_cond;
@@ -159,6 +164,8 @@ void cairn__pool_reset(
 /* limiter.c, after.c: end what still waits, with CAIRN_CANCELLED. */
 void cairn__grants_cancel(cairn_runtime_t *rt);
 void cairn__timers_cancel(cairn_runtime_t *rt);
+/* slot.c */
+void cairn__slots_reset(cairn_runtime_t *rt);
 /* ticker.c */
 int cairn__ticker_init(cairn_runtime_t *rt);   /* 0 or a libuv error */
 void cairn__ticker_reset(cairn_runtime_t *rt); /* after the loop is closed */

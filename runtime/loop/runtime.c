@@ -162,6 +162,7 @@ cairn_code_t cairn_runtime_close(cairn_runtime_t *rt, cairn_error_t *err) {
                       "close runtime: called on its own loop thread");
   if (cairn__held(rt, err)) return CAIRN_BUSY;
   run_down(rt);
+  cairn__slots_reset(rt);
   reset_pools(rt);
   reset_memory(rt);
   reset_loop(rt);
