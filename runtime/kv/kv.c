@@ -224,7 +224,8 @@ cairn_runtime_t *cairn_kv_runtime(cairn_kv_t *kv) {
 }
 
 uint32_t cairn_kv_caps(cairn_kv_t *kv) {
-  return kv->ops.caps(kv->self);
+  uint32_t caps = kv->ops.caps(kv->self);
+  return kv->ops.rename_prefix != NULL ? caps : caps & ~CAIRN_KV_RENAME_PREFIX;
 }
 
 void cairn__kv_describe_full(cairn_kv_t *kv, cairn_bytes_t full, char *out,
