@@ -45,7 +45,7 @@ typedef struct cairn__json_doc {
 
 typedef struct cairn__json_limits {
   size_t max_bytes; /* 0: 1 GiB */
-  int max_depth;    /* 0: 512 */
+  int max_depth;    /* 0: 512; above 2000 counts as 2000 */
   bool strict;      /* refuse NaN and Infinity (TensorStore's files) */
 } cairn__json_limits_t;
 

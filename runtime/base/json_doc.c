@@ -1,0 +1,180 @@
+/* JSON documents as trees in an arena: building, looking up, copying. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "base/json_impl.h"
+
+enum { FIRST_BLOCK = 1024, LARGEST_BLOCK = 256 * 1024, ALIGN = 8 };
+
+struct cairn__json_block {
+  struct cairn__json_block *next;
+  size_t used, cap;
+  _Alignas(ALIGN) uint8_t bytes[];
+};
+
+static struct cairn__json_block *block_new(size_t cap) {
+  struct cairn__json_block *b;
+  if (cap > SIZE_MAX - sizeof *b) return NULL;
+  b = malloc(sizeof *b + cap);
+  if (b == NULL) return NULL;
+  b->next = NULL;
+  b->used = 0;
+  b->cap = cap;
+  return b;
+}
+
+/* A new block for n bytes. Small documents stay small: each block is twice the
+ * one before. What would fill much of a block gets its own, put behind the
+ * first, so that the room left in the first is still used. */
+static struct cairn__json_block *block_for(cairn__json_doc_t *doc, size_t n) {
+  struct cairn__json_block *head = doc->blocks;
+  size_t cap = head == NULL ? FIRST_BLOCK : head->cap * 2;
+  if (cap > LARGEST_BLOCK) cap = LARGEST_BLOCK;
+  bool own = n > cap / 2;
+  struct cairn__json_block *b = block_new(own ? n : cap);
+  if (b == NULL) return NULL;
+  if (own && head != NULL) {
+    b->next = head->next;
+    head->next = b;
+  } else {
+    b->next = head;
+    doc->blocks = b;
+  }
+  return b;
+}
+
+void *cairn__json_alloc(cairn__json_doc_t *doc, size_t n) {
+  struct cairn__json_block *b = doc->blocks;
+  if (n > SIZE_MAX - ALIGN) return NULL;
+  n = (n + ALIGN - 1) / ALIGN * ALIGN;
+  if (b == NULL || n > b->cap - b->used) b = block_for(doc, n);
+  if (b == NULL) return NULL;
+  void *p = b->bytes + b->used;
+  b->used += n;
+  return p;
+}
+
+void cairn__json_free(cairn__json_doc_t *doc) {
+  for (struct cairn__json_block *b = doc->blocks, *next; b != NULL; b = next) {
+    next = b->next;
+    free(b);
+  }
+  *doc = (cairn__json_doc_t){0};
+}
+
+cairn__json_t *cairn__json_append(cairn__json_doc_t *doc, cairn__json_t *parent,
+                                  cairn__json_kind_t kind) {
+  if (parent == NULL && doc->root != NULL) return NULL;
+  cairn__json_t *v = cairn__json_alloc(doc, sizeof *v);
+  if (v == NULL) return NULL;
+  *v = (cairn__json_t){.kind = kind};
+  if (parent == NULL) {
+    doc->root = v;
+    return v;
+  }
+  if (parent->last != NULL)
+    parent->last->next = v;
+  else
+    parent->child = v;
+  parent->last = v;
+  parent->n++;
+  return v;
+}
+
+/* Copies b into the arena, at *out. */
+static bool keep(cairn__json_doc_t *doc, cairn_bytes_t b, cairn_bytes_t *out) {
+  *out = cairn_bytes(NULL, 0);
+  if (b.n == 0) return true;
+  uint8_t *p = cairn__json_alloc(doc, b.n);
+  if (p == NULL) return false;
+  memcpy(p, b.p, b.n);
+  *out = cairn_bytes(p, b.n);
+  return true;
+}
+
+/* Text is copied before the node is linked: a failure leaves the tree as it
+ * was. */
+static cairn__json_t *add_with(cairn__json_doc_t *doc, cairn__json_t *parent,
+                               cairn_bytes_t key, cairn__json_kind_t kind,
+                               cairn_bytes_t text) {
+  cairn_bytes_t own_key = {0}, own_text;
+  bool keyed = parent != NULL && parent->kind == CAIRN__JSON_OBJECT;
+  if (keyed && !keep(doc, key, &own_key)) return NULL;
+  if (!keep(doc, text, &own_text)) return NULL;
+  cairn__json_t *v = cairn__json_append(doc, parent, kind);
+  if (v == NULL) return NULL;
+  v->key = own_key;
+  v->str = own_text;
+  return v;
+}
+
+cairn__json_t *cairn__json_add(cairn__json_doc_t *doc, cairn__json_t *parent,
+                               cairn_bytes_t key, cairn__json_kind_t kind) {
+  return add_with(doc, parent, key, kind, cairn_bytes(NULL, 0));
+}
+
+cairn__json_t *cairn__json_add_str(cairn__json_doc_t *doc,
+                                   cairn__json_t *parent, cairn_bytes_t key,
+                                   cairn_bytes_t value) {
+  return add_with(doc, parent, key, CAIRN__JSON_STRING, value);
+}
+
+cairn__json_t *cairn__json_add_int(cairn__json_doc_t *doc,
+                                   cairn__json_t *parent, cairn_bytes_t key,
+                                   int64_t value) {
+  cairn__json_t *v = cairn__json_add(doc, parent, key, CAIRN__JSON_INT);
+  if (v != NULL) v->i = value;
+  return v;
+}
+
+cairn__json_t *cairn__json_copy(cairn__json_doc_t *doc, cairn__json_t *parent,
+                                cairn_bytes_t key, const cairn__json_t *from) {
+  cairn__json_t *v = add_with(doc, parent, key, from->kind, from->str);
+  if (v == NULL) return NULL;
+  v->b = from->b;
+  v->i = from->i;
+  v->r = from->r;
+  /* A copy into the tree it comes from must not chase its own new nodes. */
+  size_t n = from->n;
+  for (const cairn__json_t *c = from->child; n > 0; c = c->next, n--)
+    if (cairn__json_copy(doc, v, c->key, c) == NULL) return NULL;
+  return v;
+}
+
+const cairn__json_t *cairn__json_get_bytes(const cairn__json_t *obj,
+                                           cairn_bytes_t key) {
+  if (obj == NULL || obj->kind != CAIRN__JSON_OBJECT) return NULL;
+  const cairn__json_t *v = obj->child;
+  while (v != NULL && !cairn__bytes_eq(v->key, key)) v = v->next;
+  return v;
+}
+
+const cairn__json_t *cairn__json_get(const cairn__json_t *obj,
+                                     const char *key) {
+  return cairn__json_get_bytes(obj, cairn_bytes_str(key));
+}
+
+const cairn__json_t *cairn__json_at(const cairn__json_t *arr, size_t i) {
+  if (arr == NULL || arr->kind != CAIRN__JSON_ARRAY) return NULL;
+  const cairn__json_t *v = arr->child;
+  while (v != NULL && i-- > 0) v = v->next;
+  return v;
+}
+
+bool cairn__json_int(const cairn__json_t *v, int64_t *out) {
+  if (v == NULL) return false;
+  if (v->kind == CAIRN__JSON_INT) {
+    *out = v->i;
+    return true;
+  }
+  if (v->kind != CAIRN__JSON_REAL || v->r != trunc(v->r)) return false;
+  if (v->r < -0x1p63 || v->r >= 0x1p63) return false;
+  *out = (int64_t)v->r;
+  return true;
+}
+
+bool cairn__json_is_str(const cairn__json_t *v, const char *s) {
+  return v != NULL && v->kind == CAIRN__JSON_STRING &&
+         cairn__bytes_eq(v->str, cairn_bytes_str(s));
+}
