@@ -19,9 +19,9 @@ bool cairn__box_volume(const cairn__box_t *b, int64_t *out);
 void cairn__c_strides(int rank, const int64_t *extent, int64_t item,
                       int64_t *out);
 
-/* Copies a box of `extent` between two strided memories of `item`-byte elements;
- * contiguous inner dimensions are merged, so equal layouts are one memcpy. Swaps
- * each `swap`-byte unit (0 or 1: none; complex: half an item). */
+/* Copies a box of `extent` between two strided memories of `item`-byte
+ * elements; contiguous inner dimensions are merged, so equal layouts are one
+ * memcpy. Swaps each `swap`-byte unit (0 or 1: none; complex: half an item). */
 void cairn__copy_box(int rank, const int64_t *extent, size_t item, void *dst,
                      const int64_t *dst_strides, const void *src,
                      const int64_t *src_strides, size_t swap);
