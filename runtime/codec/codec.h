@@ -15,4 +15,8 @@ bool cairn__zstd_pays(const void *p, size_t n);
 cairn_code_t cairn__zstd_decode_into(cairn_bytes_t in, void *dst, size_t n,
                                      cairn_error_t *err);
 
+/* Verifies the four bytes of CRC-32C at the end of *in and takes them off,
+ * without a copy of what is before them. CAIRN_CORRUPT otherwise. */
+cairn_code_t cairn__crc32c_strip(cairn_bytes_t *in, cairn_error_t *err);
+
 #endif

@@ -1,0 +1,214 @@
+/* Boxes, and the copy between two strided memories.
+ *
+ * The copy first makes the loop as short as it can be: dimensions of one
+ * element go, the others are ordered by the destination's strides, and
+ * neighbours that are contiguous in both memories become one. Equal layouts end
+ * as one memcpy, whatever their rank. */
+#include "array/region.h"
+
+#include <stdio.h>
+
+bool cairn__box_intersect(const cairn__box_t *a, const cairn__box_t *b,
+                          cairn__box_t *out) {
+  bool some = true;
+  out->rank = a->rank;
+  for (int d = 0; d < a->rank; d++) {
+    int64_t a_end = a->origin[d] + a->extent[d];
+    int64_t b_end = b->origin[d] + b->extent[d];
+    int64_t lo = a->origin[d] > b->origin[d] ? a->origin[d] : b->origin[d];
+    int64_t hi = a_end < b_end ? a_end : b_end;
+    out->origin[d] = lo;
+    out->extent[d] = hi > lo ? hi - lo : 0;
+    some = some && hi > lo;
+  }
+  return some;
+}
+
+bool cairn__box_contains(const cairn__box_t *outer, const cairn__box_t *inner) {
+  for (int d = 0; d < outer->rank; d++) {
+    if (inner->origin[d] < outer->origin[d] ||
+        inner->origin[d] + inner->extent[d] >
+            outer->origin[d] + outer->extent[d])
+      return false;
+  }
+  return true;
+}
+
+bool cairn__box_volume(const cairn__box_t *b, int64_t *out) {
+  int64_t v = 1;
+  bool ok = true;
+  for (int d = 0; d < b->rank; d++) {
+    if (b->extent[d] == 0) {
+      *out = 0;
+      return true;
+    }
+    ok = ok && !__builtin_mul_overflow(v, b->extent[d], &v);
+  }
+  if (ok) *out = v;
+  return ok;
+}
+
+void cairn__c_strides(int rank, const int64_t *extent, int64_t item,
+                      int64_t *out) {
+  for (int d = rank - 1; d >= 0; d--) {
+    out[d] = item;
+    item *= extent[d];
+  }
+}
+
+/* snprintf that goes on where the last one ended, also past the end. */
+static size_t append_int(char *out, size_t cap, size_t at, const char *fmt,
+                         long long v) {
+  int n = snprintf(at < cap ? out + at : NULL, at < cap ? cap - at : 0, fmt, v);
+  return at + (n > 0 ? (size_t)n : 0);
+}
+
+void cairn__box_text(const cairn__box_t *b, char *out, size_t cap) {
+  size_t at = 0;
+  if (cap == 0) return;
+  out[0] = '\0';
+  for (int d = 0; d < b->rank; d++) {
+    at = append_int(out, cap, at, d == 0 ? "[%lld:" : ", %lld:", b->origin[d]);
+    at = append_int(out, cap, at, "%lld", b->origin[d] + b->extent[d]);
+  }
+  snprintf(at < cap ? out + at : NULL, at < cap ? cap - at : 0, "%s",
+           b->rank == 0 ? "[]" : "]");
+}
+
+/* --- the copy --- */
+
+struct dim {
+  int64_t n, dst, src; /* elements, strides in bytes */
+};
+
+static int64_t magnitude(int64_t v) {
+  return v < 0 ? -v : v;
+}
+
+static bool outer_first(const struct dim *a, const struct dim *b) {
+  int64_t x = magnitude(a->dst), y = magnitude(b->dst);
+  return x != y ? x > y : magnitude(a->src) > magnitude(b->src);
+}
+
+/* Dimensions of more than one element, outermost (of dst) first; -1 if the box
+ * is empty. */
+static int order_dims(int rank, const int64_t *extent, const int64_t *dst,
+                      const int64_t *src, struct dim *out) {
+  int n = 0;
+  for (int d = 0; d < rank; d++) {
+    if (extent[d] <= 0) return -1;
+    if (extent[d] == 1) continue;
+    struct dim x = {extent[d], dst[d], src[d]};
+    int at = n++;
+    for (; at > 0 && outer_first(&x, &out[at - 1]); at--) out[at] = out[at - 1];
+    out[at] = x;
+  }
+  return n;
+}
+
+static int merge_dims(struct dim *dims, int n) {
+  int kept = 0;
+  for (int i = 0; i < n; i++) {
+    struct dim *last = kept > 0 ? &dims[kept - 1] : NULL, x = dims[i];
+    if (last != NULL && last->dst == x.dst * x.n && last->src == x.src * x.n)
+      *last = (struct dim){last->n * x.n, x.dst, x.src};
+    else
+      dims[kept++] = x;
+  }
+  return kept;
+}
+
+#define STRIDED(type)                       \
+  for (int64_t i = 0; i < x->n; i++) {      \
+    type v;                                 \
+    memcpy(&v, src + i * x->src, sizeof v); \
+    memcpy(dst + i * x->dst, &v, sizeof v); \
+  }                                         \
+  break
+
+static void copy_strided(const struct dim *x, size_t item, char *dst,
+                         const char *src) {
+  typedef struct {
+    uint64_t half[2];
+  } pair;
+  switch (item) {
+    case 1:
+      STRIDED(uint8_t);
+    case 2:
+      STRIDED(uint16_t);
+    case 4:
+      STRIDED(uint32_t);
+    case 8:
+      STRIDED(uint64_t);
+    case 16:
+      STRIDED(pair);
+    default:
+      for (int64_t i = 0; i < x->n; i++)
+        memcpy(dst + i * x->dst, src + i * x->src, item);
+  }
+}
+
+#define SWAPPED(type, swap_fn)                   \
+  for (size_t i = 0; i < n; i += sizeof(type)) { \
+    type v;                                      \
+    memcpy(&v, src + i, sizeof v);               \
+    v = swap_fn(v);                              \
+    memcpy(dst + i, &v, sizeof v);               \
+  }                                              \
+  break
+
+/* n bytes, a multiple of the unit. */
+static void copy_swapped(size_t unit, size_t n, char *dst, const char *src) {
+  switch (unit) {
+    case 2:
+      SWAPPED(uint16_t, __builtin_bswap16);
+    case 4:
+      SWAPPED(uint32_t, __builtin_bswap32);
+    case 8:
+      SWAPPED(uint64_t, __builtin_bswap64);
+    default:
+      memcpy(dst, src, n);
+  }
+}
+
+/* The innermost dimension. */
+static void copy_run(const struct dim *x, size_t item, size_t swap, char *dst,
+                     const char *src) {
+  bool packed = x->dst == (int64_t)item && x->src == (int64_t)item;
+  if (packed && swap <= 1)
+    memcpy(dst, src, (size_t)x->n * item);
+  else if (packed)
+    copy_swapped(swap, (size_t)x->n * item, dst, src);
+  else if (swap <= 1)
+    copy_strided(x, item, dst, src);
+  else
+    for (int64_t i = 0; i < x->n; i++)
+      copy_swapped(swap, item, dst + i * x->dst, src + i * x->src);
+}
+
+void cairn__copy_box(int rank, const int64_t *extent, size_t item, void *dst,
+                     const int64_t *dst_strides, const void *src,
+                     const int64_t *src_strides, size_t swap) {
+  struct dim dims[CAIRN_MAX_RANK + 1];
+  int64_t at[CAIRN_MAX_RANK] = {0};
+  char *to = dst;
+  const char *from = src;
+  int n = order_dims(rank, extent, dst_strides, src_strides, dims);
+  if (n < 0) return;
+  n = merge_dims(dims, n);
+  if (n == 0) dims[n++] = (struct dim){1, (int64_t)item, (int64_t)item};
+  const struct dim *inner = &dims[n - 1];
+  for (;;) {
+    copy_run(inner, item, swap, to, from);
+    int d = n - 2;
+    for (; d >= 0; d--) {
+      to += dims[d].dst;
+      from += dims[d].src;
+      if (++at[d] < dims[d].n) break;
+      to -= dims[d].dst * dims[d].n;
+      from -= dims[d].src * dims[d].n;
+      at[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
