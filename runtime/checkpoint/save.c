@@ -30,6 +30,7 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/record.h"
 
 enum phase {
   OPEN,

@@ -156,7 +156,7 @@ static bool make_room(cairn_save_t *s, size_t ranks) {
 }
 
 /* "ocdbt.process_<rank>/" for every rank, at rank * stride in s->text. */
-enum { PATH_STRIDE = 32 };
+enum { PATH_STRIDE = 48 };
 
 static bool make_paths(cairn_save_t *s, size_t ranks) {
   char path[PATH_STRIDE];

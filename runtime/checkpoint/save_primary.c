@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/record.h"
 
 static cairn_future_t *failed_with(cairn_save_t *s, const cairn_error_t *err) {
   return cairn_future_done(s->rt, err);
