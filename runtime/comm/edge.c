@@ -21,8 +21,9 @@ void cairn__edge_expect(cairn__edge_t *e) {
   start_read(e, &e->frame, sizeof e->frame);
 }
 
-static size_t piece(size_t left) {
-  return left < CAIRN__PIECE ? left : CAIRN__PIECE;
+/* Both ends cut a payload the same way. Frames and tails are never cut. */
+static size_t piece(const cairn__edge_t *e, size_t left) {
+  return left < e->lane->piece ? left : e->lane->piece;
 }
 
 void cairn__edge_expect_body(cairn__edge_t *e, uint8_t *p, size_t n) {
@@ -31,7 +32,7 @@ void cairn__edge_expect_body(cairn__edge_t *e, uint8_t *p, size_t n) {
   e->body = p;
   e->body_n = n;
   e->body_at = 0;
-  start_read(e, p, piece(n));
+  start_read(e, p, piece(e, n));
 }
 
 static void got_frame(cairn__edge_t *e) {
@@ -61,7 +62,7 @@ static void on_in(cairn__msg_t *m, const cairn_error_t *err) {
     cairn__vote_frame(e);
   } else if ((e->body_at += m->n) < e->body_n) {
     e->reading = CAIRN__IN_BODY;
-    start_read(e, e->body + e->body_at, piece(e->body_n - e->body_at));
+    start_read(e, e->body + e->body_at, piece(e, e->body_n - e->body_at));
   } else {
     cairn__vote_body(e);
   }
@@ -70,7 +71,7 @@ static void on_in(cairn__msg_t *m, const cairn_error_t *err) {
 static void send_piece(cairn__edge_t *e) {
   e->out.peer = e->rank;
   e->out.buf = (uint8_t *)e->segments[e->head].p + e->sent;
-  e->out.n = piece(e->segments[e->head].n - e->sent);
+  e->out.n = piece(e, e->segments[e->head].n - e->sent);
   ops_of(e)->send(e->lane->channel, &e->out);
 }
 

@@ -30,6 +30,7 @@ static bool init_edges(cairn__lane_t *lane) {
 static bool init(cairn__lane_t *lane) {
   size_t size = (size_t)lane->comm->size;
   lane->alloc = malloc;
+  lane->piece = (size_t)1 << 30;
   lane->bitmap_n = (size + 7) / 8;
   lane->n_kids = count_kids(lane->comm);
   lane->kids = calloc((size_t)lane->n_kids + 1, sizeof *lane->kids);

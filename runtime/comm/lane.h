@@ -22,8 +22,8 @@
 
 #include "comm/transport.h"
 
-#define CAIRN__PIECE ((size_t)1 << 30) /* a payload's messages, at most */
-#define CAIRN__FRAME_MAGIC 0x316e7243u /* of this layout and protocol */
+/* Of this layout and protocol; ranks compare it when they open. */
+#define CAIRN__FRAME_MAGIC 0x316e7243u
 
 typedef enum cairn__frame_kind {
   CAIRN__UP,
@@ -128,8 +128,11 @@ struct cairn__lane {
   cairn__edge_t parent; /* rank -1 at the root */
   cairn__edge_t *kids;
   int n_kids;
-  size_t bitmap_n;          /* bytes of a set of ranks */
-  void *(*alloc)(size_t n); /* of payloads; tests make it fail */
+  size_t bitmap_n; /* bytes of a set of ranks */
+
+  /* Of payloads; tests make the one fail and the other small, on all ranks. */
+  void *(*alloc)(size_t n);
+  size_t piece; /* longest message: 1 GiB */
 
   cairn__vote_t *vote; /* the one under way, or NULL */
   cairn__lane_phase_t phase;

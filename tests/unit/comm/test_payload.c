@@ -201,3 +201,28 @@ Test(payload, no_memory_on_the_way_down_is_the_outcome_of_all) {
   free(down_p);
   job_close(j);
 }
+
+/* Payloads above 1 GiB go in pieces; here above 4096 bytes. */
+Test(payload, long_ones_go_in_pieces) {
+  struct job *j = job_open(40, 3, 60000);
+  for (int r = 0; r < 40; r++) j->lanes[r]->piece = 4096;
+  wrong = root_calls = 0;
+  root_size = 40;
+  give(j);
+  j->ballots[0].vote.on_root = check_gathered;
+  job_vote(j);
+  cr_assert_eq(job_same_error(j)->code, CAIRN_OK);
+  cr_assert_eq(root_calls, 1);
+  cr_assert_eq(wrong, 0);
+  take_back(j);
+  down_n = 3 * 4096; /* the last piece full; then one of a byte */
+  for (int round = 0; round < 2; round++, down_n++) {
+    down_p = make(99, down_n);
+    job_prepare(j);
+    j->ballots[0].vote.on_root = send_down;
+    vote_and_receive(j);
+    cr_assert_eq(job_same_error(j)->code, CAIRN_OK);
+    free(down_p);
+  }
+  job_close(j);
+}
