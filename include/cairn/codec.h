@@ -4,23 +4,21 @@
 #ifndef CAIRN_CODEC_H_
 #define CAIRN_CODEC_H_
 
+#include "cairn/buf.h"
 #include "cairn/plugin.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A growing output that the codec appends to; memory by malloc. */
-typedef struct cairn_codec_out {
-  uint8_t *p;
-  size_t n, cap;
-} cairn_codec_out_t;
+typedef cairn_buf_t cairn_codec_out_t;
 
 typedef struct cairn_codec_params {
   size_t size;
   int level;     /* zstd, gzip, zlib */
   bool checksum; /* zstd: content checksum in the frame */
-  bool store;    /* zstd: do not compress: one frame of raw blocks, at copy speed */
+  bool
+      store; /* zstd: do not compress: one frame of raw blocks, at copy speed */
 } cairn_codec_params_t;
 
 typedef struct cairn_codec_ops {
@@ -29,11 +27,12 @@ typedef struct cairn_codec_ops {
   /* Appends the encoding of in to out. */
   cairn_code_t (*encode)(const cairn_codec_params_t *p, cairn_bytes_t in,
                          cairn_codec_out_t *out, cairn_error_t *err);
-  /* Appends the decoding of in to out: at most `max` bytes, and all of `in` must
-   * be used. More output, bytes left over, or a bad sum: CAIRN_CORRUPT. Memory
-   * taken is bounded by max, whatever `in` claims. */
+  /* Appends the decoding of in to out: at most `max` bytes, and all of `in`
+   * must be used. More output, bytes left over, or a bad sum: CAIRN_CORRUPT.
+   * Memory taken is bounded by max, whatever `in` claims. */
   cairn_code_t (*decode)(const cairn_codec_params_t *p, cairn_bytes_t in,
-                         size_t max, cairn_codec_out_t *out, cairn_error_t *err);
+                         size_t max, cairn_codec_out_t *out,
+                         cairn_error_t *err);
 } cairn_codec_ops_t;
 
 /* The built-in codec of that name, or NULL. Any thread. */

@@ -1,6 +1,6 @@
-/* Communicators: which ranks act together. MPI's is opened in <cairn/comm_mpi.h>;
- * here are a communicator of one, and one whose ranks are threads of one process
- * (tests, tools).
+/* Communicators: which ranks act together. MPI's is opened in
+ * <cairn/comm_mpi.h>; here are a communicator of one, and one whose ranks are
+ * threads of one process (tests, tools).
  *
  * A communicator belongs to one runtime. It is used by opening managers on it;
  * its ranks must open the same things in the same order. */
@@ -16,16 +16,14 @@ extern "C" {
 typedef struct cairn_comm cairn_comm_t;
 
 /* Rank 0 of 1. Any thread. CAIRN_NO_MEMORY. */
-CAIRN_API CAIRN_MUST_CHECK cairn_code_t
-cairn_comm_self_open(cairn_runtime_t *rt, cairn_comm_t **out,
-                     cairn_error_t *err);
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_self_open(
+    cairn_runtime_t *rt, cairn_comm_t **out, cairn_error_t *err);
 
 /* n ranks in this process: rts[i] is rank i's runtime (they may be one and the
  * same only if n is 1), out[i] its communicator. Messages are copies in memory.
  * Any thread. CAIRN_INVALID, CAIRN_NO_MEMORY. */
-CAIRN_API CAIRN_MUST_CHECK cairn_code_t
-cairn_comm_local_open(cairn_runtime_t *const *rts, int n, cairn_comm_t **out,
-                      cairn_error_t *err);
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_local_open(
+    cairn_runtime_t *const *rts, int n, cairn_comm_t **out, cairn_error_t *err);
 
 CAIRN_API int cairn_comm_rank(const cairn_comm_t *comm);
 CAIRN_API int cairn_comm_size(const cairn_comm_t *comm);

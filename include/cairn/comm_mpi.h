@@ -16,9 +16,10 @@ extern "C" {
  * cairn_runtime_opts_t.poll works with less); poll mode needs
  * MPI_THREAD_FUNNELED with all calls from the main thread, or more. All ranks
  * leave with the same outcome: CAIRN_MISMATCH if library versions differ. */
-CAIRN_API CAIRN_MUST_CHECK cairn_code_t
-cairn_comm_mpi_open(cairn_runtime_t *rt, MPI_Comm mpi_comm, cairn_comm_t **out,
-                    cairn_error_t *err);
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_mpi_open(cairn_runtime_t *rt,
+                                                            MPI_Comm mpi_comm,
+                                                            cairn_comm_t **out,
+                                                            cairn_error_t *err);
 
 #ifdef __cplusplus
 }

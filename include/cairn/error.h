@@ -24,24 +24,25 @@ extern "C" {
 #endif
 
 /* X(name, number, text). Numbers travel between ranks and are never reused. */
-#define CAIRN_CODES(X)                                                     \
-  X(OK, 0, "ok")                                                           \
-  X(INVALID, 1, "invalid argument")      /* mend the call */               \
-  X(NOT_FOUND, 2, "not found")           /* start fresh, or look elsewhere */ \
-  X(EXISTS, 3, "exists already")         /* choose another step or name */ \
-  X(MISMATCH, 4, "does not match")       /* target and stored data, or ranks, differ */ \
-  X(CORRUPT, 5, "corrupt")               /* pick another step */           \
-  X(IO, 6, "input/output error")         /* look at the device */          \
-  X(NO_SPACE, 7, "no space")             /* free space, save again */      \
-  X(DENIED, 8, "permission denied")      /* mend permissions */            \
-  X(NO_MEMORY, 9, "out of memory")       /* free memory, try again */      \
-  X(TIMED_OUT, 10, "timed out")          /* the outcome may be unknown */  \
-  X(CANCELLED, 11, "cancelled")          /* someone asked for it */        \
-  X(UNSUPPORTED, 12, "not supported")    /* by this build or store */      \
-  X(BUSY, 13, "in use")                  /* by another job or call; wait */ \
-  X(UNAVAILABLE, 14, "unavailable")      /* try again later */             \
-  X(CLOSED, 15, "closed")                /* the object was closed */       \
-  X(INTERNAL, 16, "internal error")      /* a defect of Cairn: report it */
+#define CAIRN_CODES(X)                                                    \
+  X(OK, 0, "ok")                                                          \
+  X(INVALID, 1, "invalid argument") /* mend the call */                   \
+  X(NOT_FOUND, 2, "not found")      /* start fresh, or look elsewhere */  \
+  X(EXISTS, 3, "exists already")    /* choose another step or name */     \
+  X(MISMATCH, 4,                                                          \
+    "does not match")      /* target and stored data, or ranks, differ */ \
+  X(CORRUPT, 5, "corrupt") /* pick another step */                        \
+  X(IO, 6, "input/output error")      /* look at the device */            \
+  X(NO_SPACE, 7, "no space")          /* free space, save again */        \
+  X(DENIED, 8, "permission denied")   /* mend permissions */              \
+  X(NO_MEMORY, 9, "out of memory")    /* free memory, try again */        \
+  X(TIMED_OUT, 10, "timed out")       /* the outcome may be unknown */    \
+  X(CANCELLED, 11, "cancelled")       /* someone asked for it */          \
+  X(UNSUPPORTED, 12, "not supported") /* by this build or store */        \
+  X(BUSY, 13, "in use")               /* by another job or call; wait */  \
+  X(UNAVAILABLE, 14, "unavailable")   /* try again later */               \
+  X(CLOSED, 15, "closed")             /* the object was closed */         \
+  X(INTERNAL, 16, "internal error")   /* a defect of Cairn: report it */
 
 typedef enum cairn_code {
 #define CAIRN_X(name, number, text) CAIRN_##name = number,
@@ -55,7 +56,8 @@ typedef struct cairn_error {
   cairn_code_t code;
   int sys_errno; /* behind the code; 0 if none */
   int rank;      /* where it happened; -1 while unknown or local */
-  char message[CAIRN_MESSAGE_BYTES]; /* NUL-terminated; a cut text ends in "..." */
+  char message[CAIRN_MESSAGE_BYTES]; /* NUL-terminated; a cut text ends in "..."
+                                      */
 } cairn_error_t;
 
 /* Text of a code: "not found". Never NULL. Any thread. */
@@ -80,7 +82,8 @@ CAIRN_API cairn_code_t cairn_fail_errno(cairn_error_t *err, int errnum,
 CAIRN_API cairn_code_t cairn_within(cairn_error_t *err, const char *fmt, ...)
     CAIRN_PRINTF(2, 3);
 
-/* Copies `from` to *to unless *to holds an error already. Returns from->code. */
+/* Copies `from` to *to unless *to holds an error already. Returns from->code.
+ */
 CAIRN_API cairn_code_t cairn_error_copy(cairn_error_t *to,
                                         const cairn_error_t *from);
 

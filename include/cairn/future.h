@@ -19,21 +19,22 @@ typedef struct cairn_future cairn_future_t;
 /* True once the outcome is known. Any thread, does not block. */
 CAIRN_API bool cairn_future_ready(const cairn_future_t *f);
 
-/* Waits until ready or until timeout_ms have passed (negative: no limit; 0: only
- * look). Returns the outcome, its error copied to *err, or CAIRN_TIMED_OUT: then
- * the operation goes on and can be waited for again. Does not release f.
- * Not on the loop thread. In poll mode this runs the loop. */
+/* Waits until ready or until timeout_ms have passed (negative: no limit; 0:
+ * only look). Returns the outcome, its error copied to *err, or
+ * CAIRN_TIMED_OUT: then the operation goes on and can be waited for again. Does
+ * not release f. Not on the loop thread. In poll mode this runs the loop. */
 CAIRN_API cairn_code_t cairn_future_wait(cairn_future_t *f, int64_t timeout_ms,
                                          cairn_error_t *err);
 
-/* Asks the operation to stop; f still becomes ready, with CAIRN_CANCELLED or the
- * real outcome, and memory lent to the operation is free only then. */
+/* Asks the operation to stop; f still becomes ready, with CAIRN_CANCELLED or
+ * the real outcome, and memory lent to the operation is free only then. */
 CAIRN_API void cairn_future_cancel(cairn_future_t *f);
 
 /* One more reference; returns f. */
 CAIRN_API cairn_future_t *cairn_future_ref(cairn_future_t *f);
 
-/* Gives a reference back. Dropping the last one before ready does not cancel. */
+/* Gives a reference back. Dropping the last one before ready does not cancel.
+ */
 CAIRN_API void cairn_future_unref(cairn_future_t *f);
 
 /* Wait without limit, then unref: for callers who need the outcome only. */

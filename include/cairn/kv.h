@@ -1,6 +1,6 @@
-/* Key-value stores: where bytes go. A store is opened from a spec (TensorStore's
- * JSON vocabulary) or a URL, and everything above (arrays, OCDBT, checkpoints)
- * sees only this interface.
+/* Key-value stores: where bytes go. A store is opened from a spec
+ * (TensorStore's JSON vocabulary) or a URL, and everything above (arrays,
+ * OCDBT, checkpoints) sees only this interface.
  *
  * Keys are byte strings in memcmp order; a store is (driver, path) and the
  * effective key is the plain concatenation path + key. All functions return a
@@ -8,8 +8,8 @@
  * block. Keys and option structs are copied by the call; data buffers and
  * out-parameters must live, unchanged, until the future is ready.
  *
- *   cairn_then(cairn_kv_read(kv, cairn_bytes_str("a/b"), CAIRN_WHOLE, &s->value),
- *              &s->wait, on_read);
+ *   cairn_then(cairn_kv_read(kv, cairn_bytes_str("a/b"), CAIRN_WHOLE,
+ * &s->value), &s->wait, on_read);
  *
  * A driver of your own: fill a cairn_kv_ops_t and cairn_kv_register it. */
 #ifndef CAIRN_KV_H_
@@ -30,11 +30,14 @@ typedef struct cairn_kv cairn_kv_t;
 typedef struct cairn_kv_ops cairn_kv_ops_t;
 
 /* What a store can do (cairn_kv_caps). */
-#define CAIRN_KV_ATOMIC (1u << 0)        /* readers see old or new, never a mix */
-#define CAIRN_KV_CREATE_ONLY (1u << 1)   /* race-free write of an absent key */
-#define CAIRN_KV_CAS (1u << 2)           /* race-free write on a generation */
-#define CAIRN_KV_RENAME_PREFIX (1u << 3) /* rename_prefix is one atomic step */
-#define CAIRN_KV_DURABLE_ACK (1u << 4)   /* a finished write survives power loss */
+#define CAIRN_KV_ATOMIC (1u << 0)      /* readers see old or new, never a mix */
+#define CAIRN_KV_CREATE_ONLY (1u << 1) /* race-free write of an absent key */
+#define CAIRN_KV_CAS (1u << 2)         /* race-free write on a generation */
+#define CAIRN_KV_RENAME_PREFIX                  \
+  (1u << 3) /* rename_prefix is one atomic step \
+             */
+#define CAIRN_KV_DURABLE_ACK \
+  (1u << 4) /* a finished write survives power loss */
 #define CAIRN_KV_LIST_ORDERED (1u << 5)
 #define CAIRN_KV_READ_ONLY (1u << 6)
 
@@ -49,10 +52,11 @@ CAIRN_API extern const cairn_gen_t CAIRN_GEN_ABSENT;
 typedef struct cairn_read_opts { /* {0} or NULL reads the whole value */
   size_t size;                   /* of this struct; 0: as compiled */
   enum { CAIRN_READ_WHOLE, CAIRN_READ_RANGE, CAIRN_READ_STAT } what;
-  int64_t min, max; /* RANGE: bytes [min, max); max -1: to the end; min < 0 (max -1):
-                       the last -min bytes. Outside the value: CAIRN_INVALID */
-  void *dst;        /* may be NULL: the driver allocates */
-  size_t cap;       /* of dst; too small for the answer: CAIRN_INVALID */
+  int64_t min,
+      max;    /* RANGE: bytes [min, max); max -1: to the end; min < 0 (max -1):
+                 the last -min bytes. Outside the value: CAIRN_INVALID */
+  void *dst;  /* may be NULL: the driver allocates */
+  size_t cap; /* of dst; too small for the answer: CAIRN_INVALID */
 } cairn_read_opts_t;
 #define CAIRN_WHOLE ((const cairn_read_opts_t *)NULL)
 
@@ -60,8 +64,8 @@ typedef struct cairn_read_opts { /* {0} or NULL reads the whole value */
 typedef struct cairn_value {
   bool found;
   cairn_gen_t gen;
-  cairn_bytes_t data;       /* in dst, or the driver's memory until reset */
-  uint64_t total_size;      /* of the whole value */
+  cairn_bytes_t data;  /* in dst, or the driver's memory until reset */
+  uint64_t total_size; /* of the whole value */
   void (*release)(void *arg);
   void *release_arg;
 } cairn_value_t;
@@ -88,7 +92,7 @@ typedef bool (*cairn_kv_key_fn)(void *arg, cairn_bytes_t key, int64_t size);
 struct cairn_kv_ops {
   uint32_t abi_major, abi_minor; /* CAIRN_KV_ABI_* */
   size_t size;                   /* sizeof this struct */
-  const char *scheme; /* "file": driver id in specs and URL scheme */
+  const char *scheme;            /* "file": driver id in specs and URL scheme */
 
   /* spec: this driver's JSON object as text. *self gets the store's state, its
    * path handled by the driver. */
@@ -111,24 +115,26 @@ struct cairn_kv_ops {
   /* A value sent in parts, visible at commit. Parts may be in flight together;
    * offsets do not overlap. After commit or abort the upload is gone. */
   cairn_future_t *(*upload_begin)(cairn_runtime_t *rt, void *self,
-                                  cairn_bytes_t key, const cairn_write_opts_t *o,
-                                  void **upload);
+                                  cairn_bytes_t key,
+                                  const cairn_write_opts_t *o, void **upload);
   cairn_future_t *(*upload_part)(cairn_runtime_t *rt, void *upload,
                                  uint64_t offset, const struct iovec *iov,
                                  int niov);
   cairn_future_t *(*upload_commit)(cairn_runtime_t *rt, void *upload);
   cairn_future_t *(*upload_abort)(cairn_runtime_t *rt, void *upload);
   /* All keys below `from` get `to` instead, in one atomic step: CAIRN_EXISTS if
-   * anything is below `to`, CAIRN_NOT_FOUND if nothing is below `from`. Both end
-   * in '/'. Durable when ready. */
+   * anything is below `to`, CAIRN_NOT_FOUND if nothing is below `from`. Both
+   * end in '/'. Durable when ready. */
   cairn_future_t *(*rename_prefix)(cairn_runtime_t *rt, void *self,
                                    cairn_bytes_t from, cairn_bytes_t to);
-  /* Removes all keys below the prefix. Goes on after errors, returns the first. */
+  /* Removes all keys below the prefix. Goes on after errors, returns the first.
+   */
   cairn_future_t *(*remove_prefix)(cairn_runtime_t *rt, void *self,
                                    cairn_bytes_t prefix);
-  /* Makes everything below the prefix durable that was written by this store with
-   * defer_sync, then the directories that hold it, bottom up. */
-  cairn_future_t *(*sync)(cairn_runtime_t *rt, void *self, cairn_bytes_t prefix);
+  /* Makes everything below the prefix durable that was written by this store
+   * with defer_sync, then the directories that hold it, bottom up. */
+  cairn_future_t *(*sync)(cairn_runtime_t *rt, void *self,
+                          cairn_bytes_t prefix);
   /* Names below the prefix up to the next '/', "dir/" for those with more. */
   cairn_future_t *(*list_dir)(cairn_runtime_t *rt, void *self,
                               cairn_bytes_t prefix, cairn_kv_key_fn fn,
@@ -138,20 +144,20 @@ struct cairn_kv_ops {
 };
 
 /* Makes a driver known to this runtime. The ops are const for ever. Before use,
- * any thread. CAIRN_EXISTS: the scheme is taken; CAIRN_INVALID: a required member
- * is NULL or the ABI differs. */
+ * any thread. CAIRN_EXISTS: the scheme is taken; CAIRN_INVALID: a required
+ * member is NULL or the ABI differs. */
 CAIRN_API cairn_code_t cairn_kv_register(cairn_runtime_t *rt,
                                          const cairn_kv_ops_t *ops,
                                          cairn_error_t *err);
 
 /* Opens a store from a URL ("file:///a/b", "memory://name/x", "/a/b", "a/b") or
- * from spec JSON text (starts with '{', member "driver"). A missing final '/' on
- * the path is added: the store is a directory. *out is set when ready. */
+ * from spec JSON text (starts with '{', member "driver"). A missing final '/'
+ * on the path is added: the store is a directory. *out is set when ready. */
 CAIRN_API cairn_future_t *cairn_kv_open(cairn_runtime_t *rt, const char *url,
                                         cairn_kv_t **out);
 
-/* A view of kv below a prefix (which should end in '/'). Closing the view leaves
- * kv open; kv must outlive it. NULL when memory is out. */
+/* A view of kv below a prefix (which should end in '/'). Closing the view
+ * leaves kv open; kv must outlive it. NULL when memory is out. */
 CAIRN_API cairn_kv_t *cairn_kv_prefix(cairn_kv_t *kv, cairn_bytes_t prefix);
 
 /* Waits for what is outstanding, then frees. kv is gone when ready. NULL: ready
@@ -163,8 +169,8 @@ CAIRN_API uint32_t cairn_kv_caps(cairn_kv_t *kv);
 CAIRN_API void cairn_kv_describe(cairn_kv_t *kv, cairn_bytes_t key, char *out,
                                  size_t cap);
 
-/* See the members of cairn_kv_ops_t. Errors get the verb and the key's full name
- * in front ("write /ck/7/x: No space left on device"). */
+/* See the members of cairn_kv_ops_t. Errors get the verb and the key's full
+ * name in front ("write /ck/7/x: No space left on device"). */
 CAIRN_API cairn_future_t *cairn_kv_read(cairn_kv_t *kv, cairn_bytes_t key,
                                         const cairn_read_opts_t *o,
                                         cairn_value_t *out);
@@ -177,7 +183,8 @@ CAIRN_API cairn_future_t *cairn_kv_remove(cairn_kv_t *kv, cairn_bytes_t key,
                                           cairn_written_t *out);
 CAIRN_API cairn_future_t *cairn_kv_list(cairn_kv_t *kv, cairn_bytes_t prefix,
                                         cairn_kv_key_fn fn, void *arg);
-CAIRN_API cairn_future_t *cairn_kv_list_dir(cairn_kv_t *kv, cairn_bytes_t prefix,
+CAIRN_API cairn_future_t *cairn_kv_list_dir(cairn_kv_t *kv,
+                                            cairn_bytes_t prefix,
                                             cairn_kv_key_fn fn, void *arg);
 CAIRN_API cairn_future_t *cairn_kv_rename_prefix(cairn_kv_t *kv,
                                                  cairn_bytes_t from,

@@ -5,8 +5,8 @@
  * code there must not block, wait on a future, compress or sync a file.
  *
  *   s->done = cairn_future_new(rt);
- *   cairn_then(cairn_kv_read(kv, key, CAIRN_WHOLE, &s->value), &s->wait, on_read);
- *   return s->done;
+ *   cairn_then(cairn_kv_read(kv, key, CAIRN_WHOLE, &s->value), &s->wait,
+ * on_read); return s->done;
  *
  *   static void on_read(cairn_wait_t *w) {
  *     struct op *s = cairn_container_of(w, struct op, wait);
@@ -37,16 +37,18 @@ struct cairn_wait {
 
 /* When f is ready, calls fn(w) on the loop thread, always on a later turn than
  * this call, also if f is ready already. Takes the caller's reference to f.
- * Several waits on one future run in the order in which they came. Loop thread. */
+ * Several waits on one future run in the order in which they came. Loop thread.
+ */
 CAIRN_API void cairn_then(cairn_future_t *f, cairn_wait_t *w,
                           void (*fn)(cairn_wait_t *w));
 
-/* Inside fn, exactly once: the outcome, its error copied to *err (which may hold
- * one already; that one stays); drops the reference. */
+/* Inside fn, exactly once: the outcome, its error copied to *err (which may
+ * hold one already; that one stays); drops the reference. */
 CAIRN_API cairn_code_t cairn_wait_result(cairn_wait_t *w, cairn_error_t *err);
 
 /* Runs fn(t) on the loop thread. Any thread; order of posting is order of
- * running. The task is embedded in its operation and free again when fn runs. */
+ * running. The task is embedded in its operation and free again when fn runs.
+ */
 typedef struct cairn_task cairn_task_t;
 struct cairn_task {
   cairn_task_t *next;
@@ -63,9 +65,11 @@ CAIRN_API cairn_future_t *cairn_future_new(cairn_runtime_t *rt);
 /* Makes f ready with the outcome *err (NULL or CAIRN_OK inside: success) and
  * drops the producer's reference. The last thing an operation does: whoever
  * waits may free the operation's memory at once. Any thread. */
-CAIRN_API void cairn_future_resolve(cairn_future_t *f, const cairn_error_t *err);
+CAIRN_API void cairn_future_resolve(cairn_future_t *f,
+                                    const cairn_error_t *err);
 
-/* A future that is ready: with *err, or with success if err is NULL. Any thread. */
+/* A future that is ready: with *err, or with success if err is NULL. Any
+ * thread. */
 CAIRN_API cairn_future_t *cairn_future_done(cairn_runtime_t *rt,
                                             const cairn_error_t *err);
 
@@ -78,20 +82,21 @@ CAIRN_API cairn_future_t *cairn_all_take(cairn_runtime_t *rt,
                                          cairn_future_t **fs, size_t n);
 
 /* Runs fn(job, &err) on a CPU thread (cairn_work) or on a thread for blocking
- * calls (cairn_work_io). fn touches its own job and nothing else of the runtime;
- * job lives until the future is ready. Any thread. */
+ * calls (cairn_work_io). fn touches its own job and nothing else of the
+ * runtime; job lives until the future is ready. Any thread. */
 typedef cairn_code_t (*cairn_work_fn)(void *job, cairn_error_t *err);
 CAIRN_API cairn_future_t *cairn_work(cairn_runtime_t *rt, cairn_work_fn fn,
                                      void *job);
 CAIRN_API cairn_future_t *cairn_work_io(cairn_runtime_t *rt, cairn_work_fn fn,
                                         void *job);
 
-/* Ready after ms milliseconds; at once, with CAIRN_CANCELLED, when cancelled. */
+/* Ready after ms milliseconds; at once, with CAIRN_CANCELLED, when cancelled.
+ */
 CAIRN_API cairn_future_t *cairn_after(cairn_runtime_t *rt, int64_t ms);
 
 /* The byte budget of the runtime (cairn_runtime_opts_t.memory_budget): ready
- * when n bytes are reserved, first come, first served. A request larger than the
- * budget waits until nothing else is reserved and then runs alone: it never
+ * when n bytes are reserved, first come, first served. A request larger than
+ * the budget waits until nothing else is reserved and then runs alone: it never
  * fails for its size. Give back exactly what was reserved. Loop thread. */
 CAIRN_API cairn_future_t *cairn_reserve(cairn_runtime_t *rt, int64_t n);
 CAIRN_API void cairn_release(cairn_runtime_t *rt, int64_t n);

@@ -46,14 +46,16 @@ typedef struct cairn_runtime_opts {
 } cairn_runtime_opts_t;
 
 /* Opens a runtime. opts may be NULL. Environment: CAIRN_CPU_THREADS,
- * CAIRN_IO_THREADS, CAIRN_MEMORY_BUDGET, CAIRN_LOG override the options; a value
- * that is not a number is CAIRN_INVALID. Any thread. Also CAIRN_NO_MEMORY. */
+ * CAIRN_IO_THREADS, CAIRN_MEMORY_BUDGET, CAIRN_LOG override the options; a
+ * value that is not a number is CAIRN_INVALID. Any thread. Also
+ * CAIRN_NO_MEMORY. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_runtime_open(const cairn_runtime_opts_t *opts, cairn_runtime_t **out,
                    cairn_error_t *err);
 
 /* Stops the threads and frees everything. CAIRN_BUSY if something opened on it
- * is still open (then nothing happens). NULL is fine. Not on the loop thread. */
+ * is still open (then nothing happens). NULL is fine. Not on the loop thread.
+ */
 CAIRN_API cairn_code_t cairn_runtime_close(cairn_runtime_t *rt,
                                            cairn_error_t *err);
 

@@ -28,7 +28,7 @@ extern "C" {
 
 /* The struct of which `ptr` is the member `member`. */
 #define cairn_container_of(ptr, type, member) \
-  ((type *)((char *)(ptr) - offsetof(type, member)))
+  ((type *)((char *)(ptr)-offsetof(type, member)))
 
 /* Bytes that belong to someone else. {0} is empty. Never freed through this. */
 typedef struct cairn_bytes {
@@ -54,31 +54,31 @@ static inline cairn_bytes_t cairn_bytes_str(const char *s) {
 /* Element types: X(enum name, name in zarr 3 and in messages, bytes an element
  * takes in memory and on disk). Sub-byte types (int2, int4, float4) take one
  * byte, the value in the low bits. */
-#define CAIRN_DTYPES(X)                              \
-  X(BOOL, "bool", 1)                                 \
-  X(I2, "int2", 1)                                   \
-  X(I4, "int4", 1)                                   \
-  X(I8, "int8", 1)                                   \
-  X(I16, "int16", 2)                                 \
-  X(I32, "int32", 4)                                 \
-  X(I64, "int64", 8)                                 \
-  X(U8, "uint8", 1)                                  \
-  X(U16, "uint16", 2)                                \
-  X(U32, "uint32", 4)                                \
-  X(U64, "uint64", 8)                                \
-  X(F4_E2M1FN, "float4_e2m1fn", 1)                   \
-  X(F8_E3M4, "float8_e3m4", 1)                       \
-  X(F8_E4M3FN, "float8_e4m3fn", 1)                   \
-  X(F8_E4M3FNUZ, "float8_e4m3fnuz", 1)               \
-  X(F8_E4M3B11FNUZ, "float8_e4m3b11fnuz", 1)         \
-  X(F8_E5M2, "float8_e5m2", 1)                       \
-  X(F8_E5M2FNUZ, "float8_e5m2fnuz", 1)               \
-  X(F8_E8M0FNU, "float8_e8m0fnu", 1)                 \
-  X(F16, "float16", 2)                               \
-  X(BF16, "bfloat16", 2)                             \
-  X(F32, "float32", 4)                               \
-  X(F64, "float64", 8)                               \
-  X(C64, "complex64", 8)                             \
+#define CAIRN_DTYPES(X)                      \
+  X(BOOL, "bool", 1)                         \
+  X(I2, "int2", 1)                           \
+  X(I4, "int4", 1)                           \
+  X(I8, "int8", 1)                           \
+  X(I16, "int16", 2)                         \
+  X(I32, "int32", 4)                         \
+  X(I64, "int64", 8)                         \
+  X(U8, "uint8", 1)                          \
+  X(U16, "uint16", 2)                        \
+  X(U32, "uint32", 4)                        \
+  X(U64, "uint64", 8)                        \
+  X(F4_E2M1FN, "float4_e2m1fn", 1)           \
+  X(F8_E3M4, "float8_e3m4", 1)               \
+  X(F8_E4M3FN, "float8_e4m3fn", 1)           \
+  X(F8_E4M3FNUZ, "float8_e4m3fnuz", 1)       \
+  X(F8_E4M3B11FNUZ, "float8_e4m3b11fnuz", 1) \
+  X(F8_E5M2, "float8_e5m2", 1)               \
+  X(F8_E5M2FNUZ, "float8_e5m2fnuz", 1)       \
+  X(F8_E8M0FNU, "float8_e8m0fnu", 1)         \
+  X(F16, "float16", 2)                       \
+  X(BF16, "bfloat16", 2)                     \
+  X(F32, "float32", 4)                       \
+  X(F64, "float64", 8)                       \
+  X(C64, "complex64", 8)                     \
   X(C128, "complex128", 16)
 
 typedef enum cairn_dtype {
@@ -86,7 +86,7 @@ typedef enum cairn_dtype {
 #define CAIRN_X(name, text, size) CAIRN_##name,
   CAIRN_DTYPES(CAIRN_X)
 #undef CAIRN_X
-  CAIRN_DTYPE_COUNT
+      CAIRN_DTYPE_COUNT
 } cairn_dtype_t;
 
 /* Bytes per element; 0 for a value that is not a type. Any thread. */

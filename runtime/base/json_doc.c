@@ -63,23 +63,37 @@ void cairn__json_free(cairn__json_doc_t *doc) {
   *doc = (cairn__json_doc_t){0};
 }
 
-cairn__json_t *cairn__json_append(cairn__json_doc_t *doc, cairn__json_t *parent,
-                                  cairn__json_kind_t kind) {
-  if (parent == NULL && doc->root != NULL) return NULL;
+static cairn__json_t *node_new(cairn__json_doc_t *doc,
+                               cairn__json_kind_t kind) {
   cairn__json_t *v = cairn__json_alloc(doc, sizeof *v);
-  if (v == NULL) return NULL;
-  *v = (cairn__json_t){.kind = kind};
-  if (parent == NULL) {
-    doc->root = v;
-    return v;
-  }
+  if (v != NULL) *v = (cairn__json_t){.kind = kind};
+  return v;
+}
+
+static void link_last(cairn__json_t *parent, cairn__json_t *v) {
   if (parent->last != NULL)
     parent->last->next = v;
   else
     parent->child = v;
   parent->last = v;
   parent->n++;
+}
+
+/* Hangs v under parent, or makes it the root. Passes on the NULL of a v that
+ * could not be made; a second root is refused. */
+static cairn__json_t *place(cairn__json_doc_t *doc, cairn__json_t *parent,
+                            cairn__json_t *v) {
+  if (v == NULL || (parent == NULL && doc->root != NULL)) return NULL;
+  if (parent != NULL)
+    link_last(parent, v);
+  else
+    doc->root = v;
   return v;
+}
+
+cairn__json_t *cairn__json_append(cairn__json_doc_t *doc, cairn__json_t *parent,
+                                  cairn__json_kind_t kind) {
+  return place(doc, parent, node_new(doc, kind));
 }
 
 /* Copies b into the arena, at *out. */
@@ -93,20 +107,24 @@ static bool keep(cairn__json_doc_t *doc, cairn_bytes_t b, cairn_bytes_t *out) {
   return true;
 }
 
-/* Text is copied before the node is linked: a failure leaves the tree as it
- * was. */
+/* A node that hangs nowhere yet: a failure leaves the tree as it was. */
+static cairn__json_t *node_with(cairn__json_doc_t *doc, cairn_bytes_t key,
+                                cairn__json_kind_t kind, cairn_bytes_t text) {
+  cairn__json_t *v = node_new(doc, kind);
+  if (v == NULL || !keep(doc, key, &v->key) || !keep(doc, text, &v->str))
+    return NULL;
+  return v;
+}
+
+static cairn_bytes_t key_in(const cairn__json_t *parent, cairn_bytes_t key) {
+  bool keyed = parent != NULL && parent->kind == CAIRN__JSON_OBJECT;
+  return keyed ? key : cairn_bytes(NULL, 0);
+}
+
 static cairn__json_t *add_with(cairn__json_doc_t *doc, cairn__json_t *parent,
                                cairn_bytes_t key, cairn__json_kind_t kind,
                                cairn_bytes_t text) {
-  cairn_bytes_t own_key = {0}, own_text;
-  bool keyed = parent != NULL && parent->kind == CAIRN__JSON_OBJECT;
-  if (keyed && !keep(doc, key, &own_key)) return NULL;
-  if (!keep(doc, text, &own_text)) return NULL;
-  cairn__json_t *v = cairn__json_append(doc, parent, kind);
-  if (v == NULL) return NULL;
-  v->key = own_key;
-  v->str = own_text;
-  return v;
+  return place(doc, parent, node_with(doc, key_in(parent, key), kind, text));
 }
 
 cairn__json_t *cairn__json_add(cairn__json_doc_t *doc, cairn__json_t *parent,
@@ -128,18 +146,25 @@ cairn__json_t *cairn__json_add_int(cairn__json_doc_t *doc,
   return v;
 }
 
-cairn__json_t *cairn__json_copy(cairn__json_doc_t *doc, cairn__json_t *parent,
-                                cairn_bytes_t key, const cairn__json_t *from) {
-  cairn__json_t *v = add_with(doc, parent, key, from->kind, from->str);
+static cairn__json_t *copy_tree(cairn__json_doc_t *doc, cairn_bytes_t key,
+                                const cairn__json_t *from) {
+  cairn__json_t *v = node_with(doc, key, from->kind, from->str);
   if (v == NULL) return NULL;
   v->b = from->b;
   v->i = from->i;
   v->r = from->r;
-  /* A copy into the tree it comes from must not chase its own new nodes. */
-  size_t n = from->n;
-  for (const cairn__json_t *c = from->child; n > 0; c = c->next, n--)
-    if (cairn__json_copy(doc, v, c->key, c) == NULL) return NULL;
+  for (const cairn__json_t *c = from->child; c != NULL; c = c->next) {
+    cairn__json_t *copy = copy_tree(doc, c->key, c);
+    if (copy == NULL) return NULL;
+    link_last(v, copy);
+  }
   return v;
+}
+
+/* Placed when it is whole, so that a tree may be copied into itself. */
+cairn__json_t *cairn__json_copy(cairn__json_doc_t *doc, cairn__json_t *parent,
+                                cairn_bytes_t key, const cairn__json_t *from) {
+  return place(doc, parent, copy_tree(doc, key_in(parent, key), from));
 }
 
 const cairn__json_t *cairn__json_get_bytes(const cairn__json_t *obj,

@@ -15,6 +15,10 @@ void *cairn__json_alloc(cairn__json_doc_t *doc, size_t n);
 cairn__json_t *cairn__json_append(cairn__json_doc_t *doc, cairn__json_t *parent,
                                   cairn__json_kind_t kind);
 
+/* Of members with the same key, leaves the place of the first and the value of
+ * the last. False when memory is out. */
+bool cairn__json_merge(cairn__json_t *obj);
+
 /* Of the decimal grammar of JSON, in any locale of the process; infinity when
  * too large. */
 double cairn__json_strtod(const char *text);

@@ -8,7 +8,7 @@
 #include "base/json_impl.h"
 #include "base/utf8.h"
 
-enum { MAX_BYTES = 1 << 30, FEW = 8 };
+enum { MAX_BYTES = 1 << 30 };
 
 typedef struct parser {
   cairn__cur_t c;
@@ -16,7 +16,6 @@ typedef struct parser {
   cairn_error_t *err;
   int depth, max_depth;
   bool strict;
-  uint64_t seed; /* of the hash of keys; 0 until one is needed */
 } parser_t;
 
 static bool parse_value(parser_t *p, cairn__json_t *parent, cairn_bytes_t key);
@@ -263,73 +262,6 @@ static bool parse_word(parser_t *p, cairn__json_t *v) {
 
 /* Arrays and objects ------------------------------------------------------- */
 
-/* The later of two members of one key gives its value to the earlier, which
- * keeps its place. */
-static void take_value(cairn__json_t *to, const cairn__json_t *from) {
-  cairn__json_t *next = to->next;
-  *to = *from;
-  to->next = next;
-}
-
-static void unlink_next(cairn__json_t *obj, cairn__json_t *prev) {
-  prev->next = prev->next->next;
-  if (prev->next == NULL) obj->last = prev;
-  obj->n--;
-}
-
-/* The member before `end` with its key, or NULL; for objects of a few. */
-static cairn__json_t *scan_key(cairn__json_t *obj, const cairn__json_t *end) {
-  for (cairn__json_t *v = obj->child; v != end; v = v->next)
-    if (cairn__bytes_eq(v->key, end->key)) return v;
-  return NULL;
-}
-
-/* The same by a table of `mask + 1` slots, which takes v in when its key is
- * new. */
-static cairn__json_t *table_key(cairn__json_t **table, size_t mask,
-                                uint64_t seed, cairn__json_t *v) {
-  size_t i = cairn__hash64(v->key.p, v->key.n, seed) & mask;
-  while (table[i] != NULL) {
-    if (cairn__bytes_eq(table[i]->key, v->key)) return table[i];
-    i = (i + 1) & mask;
-  }
-  table[i] = v;
-  return NULL;
-}
-
-/* A table of twice the members. The seed is random: files must not be able to
- * choose keys that all meet in one slot. */
-static cairn__json_t **table_new(parser_t *p, size_t members, size_t *mask) {
-  size_t slots = 16;
-  while (slots / 2 < members) slots *= 2;
-  if (p->seed == 0) cairn__random(&p->seed, sizeof p->seed);
-  *mask = slots - 1;
-  return calloc(slots, sizeof(cairn__json_t *));
-}
-
-/* Of members with the same key, leaves the place of the first and the value of
- * the last. Done once, when the object is whole: time stays in proportion. */
-static bool merge_repeated(parser_t *p, cairn__json_t *obj) {
-  cairn__json_t **table = NULL;
-  size_t mask = 0;
-  if (obj->n < 2) return true;
-  if (obj->n > FEW && (table = table_new(p, obj->n, &mask)) == NULL)
-    return no_memory(p);
-  cairn__json_t *prev = NULL;
-  for (cairn__json_t *v = obj->child; v != NULL; v = v->next) {
-    cairn__json_t *first =
-        table != NULL ? table_key(table, mask, p->seed, v) : scan_key(obj, v);
-    if (first == NULL) {
-      prev = v;
-      continue;
-    }
-    take_value(first, v);
-    unlink_next(obj, prev);
-  }
-  free(table);
-  return true;
-}
-
 /* After '['. */
 static bool parse_array(parser_t *p, cairn__json_t *arr) {
   skip_blanks(p);
@@ -355,7 +287,7 @@ static bool parse_object(parser_t *p, cairn__json_t *obj) {
     if (!accept(p, ':')) return corrupt(p, "':'");
     if (!parse_value(p, obj, key)) return false;
     skip_blanks(p);
-    if (accept(p, '}')) return merge_repeated(p, obj);
+    if (accept(p, '}')) return cairn__json_merge(obj) || no_memory(p);
     if (!accept(p, ',')) return corrupt(p, "',' or '}'");
   }
 }

@@ -12,8 +12,8 @@ typedef struct cairn__map {
 
 /* The value, or NULL. */
 void *cairn__map_get(const cairn__map_t *m, cairn_bytes_t key);
-/* Inserts or replaces; *old (may be NULL) gets what was there. False: no memory,
- * nothing changed. value must not be NULL. */
+/* Inserts or replaces; *old (may be NULL) gets what was there. False: no
+ * memory, nothing changed. value must not be NULL. */
 bool cairn__map_set(cairn__map_t *m, cairn_bytes_t key, void *value,
                     void **old);
 /* Removes and returns the value, or NULL. */

@@ -1,21 +1,21 @@
-/* Ranks agreeing. A lane is one stream of votes with its own tag space (MPI: its
- * own duplicated communicator) and its own memory, so that nothing on the way to
- * a vote can fail. Loop thread, except lane open and close.
+/* Ranks agreeing. A lane is one stream of votes with its own tag space (MPI:
+ * its own duplicated communicator) and its own memory, so that nothing on the
+ * way to a vote can fail. Loop thread, except lane open and close.
  *
- * A vote goes up a k-ary tree (k = 16) of point-to-point messages and down again.
- * Every rank brings its error and leaves with the same one: the worst by "first
- * set, lowest rank", its origin (rank, host) set where it is unset and then kept.
- * A rank that failed still votes. A vote also carries (operation, phase, step,
- * hash): ranks that disagree on these all leave with CAIRN_MISMATCH saying which
- * rank said what.
+ * A vote goes up a k-ary tree (k = 16) of point-to-point messages and down
+ * again. Every rank brings its error and leaves with the same one: the worst by
+ * "first set, lowest rank", its origin (rank, host) set where it is unset and
+ * then kept. A rank that failed still votes. A vote also carries (operation,
+ * phase, step, hash): ranks that disagree on these all leave with
+ * CAIRN_MISMATCH saying which rank said what.
  *
  *   cairn__vote_t *v = &op->vote;
  *   v->phase = PHASE_WRITTEN; v->step = step; ...
  *   cairn__agree(op->lane, v, &op->err, on_vote);
  *
  * Deadlines: vote.deadline_ms (0: the lane's default). When it passes, the vote
- * ends with CAIRN_TIMED_OUT naming the ranks (and hosts) not heard from, and the
- * phase; the lane is then closed to further use and its memory kept. */
+ * ends with CAIRN_TIMED_OUT naming the ranks (and hosts) not heard from, and
+ * the phase; the lane is then closed to further use and its memory kept. */
 #ifndef CAIRN_COMM_COMM_H_
 #define CAIRN_COMM_COMM_H_
 
@@ -44,11 +44,11 @@ typedef void (*cairn__vote_fn)(cairn__vote_t *v);
 
 struct cairn__vote {
   /* in: must be equal on all ranks, else MISMATCH */
-  uint32_t op;    /* which call this is: save, restore, open ... (four letters) */
-  uint32_t phase; /* of it */
+  uint32_t op; /* which call this is: save, restore, open ... (four letters) */
+  uint32_t phase;         /* of it */
   const char *phase_name; /* static; for messages */
-  int64_t step;   /* -1 where there is none */
-  uint64_t hash;  /* of options or plan; 0: not compared */
+  int64_t step;           /* -1 where there is none */
+  uint64_t hash;          /* of options or plan; 0: not compared */
   int64_t deadline_ms;
 
   /* in/out, combined over ranks */
@@ -60,8 +60,8 @@ struct cairn__vote {
    * the root, bytes for everyone (set by on_root, borrowed until fn). */
   cairn_bytes_t up;
   /* Called at the root when all ranks' frames and payloads are there and before
-   * anything goes down; may set *err (which then goes to all) and v->down. May be
-   * NULL. Loop thread; must not block. */
+   * anything goes down; may set *err (which then goes to all) and v->down. May
+   * be NULL. Loop thread; must not block. */
   void (*on_root)(cairn__vote_t *v, cairn_error_t *err);
   cairn_bytes_t down;
 

@@ -32,10 +32,18 @@ void cairn__ticker_start(cairn_runtime_t *rt, cairn__ticker_t *t,
 void cairn__ticker_stop(cairn_runtime_t *rt, cairn__ticker_t *t);
 
 /* For blocking calls on the caller's thread: posts fn, which starts work on the
- * loop and resolves `done` when finished. Any thread but the loop's. In poll mode
- * it runs the loop. Returns the outcome. */
+ * loop and resolves `done` when finished. Any thread but the loop's. In poll
+ * mode it runs the loop. Returns the outcome. */
 typedef cairn_future_t *(*cairn__start_fn)(void *arg);
 cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
                          int64_t timeout_ms, cairn_error_t *err);
+
+/* What a higher room keeps with a runtime (a registry of drivers): one value a
+ * slot, made by the first who asks, dropped when the runtime is closed. make is
+ * called with the runtime locked: it may allocate and nothing else. Any thread.
+ * NULL: make returned NULL; the next call tries again. */
+typedef enum cairn__slot { CAIRN__SLOT_KV, CAIRN__SLOT_COUNT } cairn__slot_t;
+void *cairn__runtime_slot(cairn_runtime_t *rt, cairn__slot_t slot,
+                          void *(*make)(void), void (*drop)(void *p));
 
 #endif

@@ -2,8 +2,8 @@
  * reference ocdbt.md sections 2 to 10; the names of fields are its names.
  *
  * Decoded objects own one arena (`mem`): free with the matching _free. Strings
- * inside point into it. Every decode failure is CAIRN_CORRUPT with the field and
- * the offset in the decoded body; the caller adds the file. */
+ * inside point into it. Every decode failure is CAIRN_CORRUPT with the field
+ * and the offset in the decoded body; the caller adds the file. */
 #ifndef CAIRN_OCDBT_FORMAT_H_
 #define CAIRN_OCDBT_FORMAT_H_
 
@@ -55,7 +55,7 @@ typedef struct cairn__ocdbt_version {
 } cairn__ocdbt_version_t;
 
 typedef struct cairn__ocdbt_version_ref { /* of a version tree node */
-  uint64_t generation; /* newest inside */
+  uint64_t generation;                    /* newest inside */
   cairn__ocdbt_loc_t loc;
   uint64_t num_generations;
   uint64_t commit_time; /* oldest inside */
@@ -101,34 +101,34 @@ typedef struct cairn__ocdbt_node {
 
 /* Decoding. `transitive` is T of section 7: "" for a manifest, the reference's
  * full base path for a node. */
-CAIRN_MUST_CHECK cairn_code_t
-cairn__ocdbt_manifest_decode(cairn_bytes_t in, cairn__ocdbt_manifest_t *out,
-                             cairn_error_t *err);
+CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_manifest_decode(
+    cairn_bytes_t in, cairn__ocdbt_manifest_t *out, cairn_error_t *err);
 CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_version_node_decode(
     cairn_bytes_t in, cairn_bytes_t transitive,
     cairn__ocdbt_version_node_t *out, cairn_error_t *err);
-CAIRN_MUST_CHECK cairn_code_t
-cairn__ocdbt_node_decode(cairn_bytes_t in, cairn_bytes_t transitive,
-                         cairn__ocdbt_node_t *out, cairn_error_t *err);
+CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_node_decode(cairn_bytes_t in,
+                                                       cairn_bytes_t transitive,
+                                                       cairn__ocdbt_node_t *out,
+                                                       cairn_error_t *err);
 void cairn__ocdbt_manifest_free(cairn__ocdbt_manifest_t *m); /* {0} after */
 void cairn__ocdbt_version_node_free(cairn__ocdbt_version_node_t *n);
 void cairn__ocdbt_node_free(cairn__ocdbt_node_t *n);
 
 /* Encoding: appends one whole object. Entries as they shall be stored (keys
- * already relative). CAIRN_NO_MEMORY, CAIRN_INVALID (a key or path too long). */
-CAIRN_MUST_CHECK cairn_code_t
-cairn__ocdbt_manifest_encode(const cairn__ocdbt_manifest_t *m,
-                             cairn__buf_t *out, cairn_error_t *err);
+ * already relative). CAIRN_NO_MEMORY, CAIRN_INVALID (a key or path too long).
+ */
+CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_manifest_encode(
+    const cairn__ocdbt_manifest_t *m, cairn__buf_t *out, cairn_error_t *err);
 CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_version_node_encode(
     const cairn__ocdbt_config_t *config, const cairn__ocdbt_version_node_t *n,
     cairn__buf_t *out, cairn_error_t *err);
-CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_node_encode(
-    const cairn__ocdbt_config_t *config, uint8_t height,
-    const cairn__ocdbt_entry_t *entries, size_t n, cairn__buf_t *out,
-    cairn_error_t *err);
+CAIRN_MUST_CHECK cairn_code_t
+cairn__ocdbt_node_encode(const cairn__ocdbt_config_t *config, uint8_t height,
+                         const cairn__ocdbt_entry_t *entries, size_t n,
+                         cairn__buf_t *out, cairn_error_t *err);
 
-/* Stored paths are untrusted: CAIRN_CORRUPT for a leading '/', NUL, an empty, "."
- * or ".." component, or one ending in ".__lock" (section 16). */
+/* Stored paths are untrusted: CAIRN_CORRUPT for a leading '/', NUL, an empty,
+ * "." or ".." component, or one ending in ".__lock" (section 16). */
 CAIRN_MUST_CHECK cairn_code_t
 cairn__ocdbt_path_check(const cairn__ocdbt_file_t *f, cairn_error_t *err);
 

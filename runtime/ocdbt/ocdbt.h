@@ -18,8 +18,8 @@
 
 /* --- reading --- */
 
-/* base is borrowed and must outlive *out. CAIRN_NOT_FOUND: no manifest. Numbered
- * manifests, version trees, any height. Short or absent data files are
+/* base is borrowed and must outlive *out. CAIRN_NOT_FOUND: no manifest.
+ * Numbered manifests, version trees, any height. Short or absent data files are
  * CAIRN_CORRUPT ("data loss"), naming file and offset. */
 cairn_future_t *cairn__ocdbt_open(cairn_kv_t *base, cairn_kv_t **out);
 
@@ -27,8 +27,8 @@ cairn_future_t *cairn__ocdbt_open(cairn_kv_t *base, cairn_kv_t **out);
 const cairn__ocdbt_manifest_t *cairn__ocdbt_manifest(cairn_kv_t *reader);
 
 /* Calls fn for every key in order with its full key and where its value is (key
- * and entry valid during the call). The verifier and the tool use it. False from
- * fn ends the walk early, with success. */
+ * and entry valid during the call). The verifier and the tool use it. False
+ * from fn ends the walk early, with success. */
 typedef bool (*cairn__ocdbt_entry_fn)(void *arg, cairn_bytes_t key,
                                       const cairn__ocdbt_entry_t *entry);
 cairn_future_t *cairn__ocdbt_walk(cairn_kv_t *reader, cairn_bytes_t prefix,
@@ -47,7 +47,7 @@ cairn_future_t *cairn__ocdbt_locate(cairn_kv_t *reader, cairn_bytes_t key,
 /* --- writing --- */
 
 typedef struct cairn__ocdbt_write_opts {
-  cairn__ocdbt_config_t config; /* uuid all zero: a random one is made */
+  cairn__ocdbt_config_t config;   /* uuid all zero: a random one is made */
   uint64_t target_data_file_size; /* 0: no limit */
   bool defer_sync; /* files need not be durable before cairn_kv_sync */
 } cairn__ocdbt_write_opts_t;
@@ -56,7 +56,8 @@ typedef struct cairn__ocdbt_write_opts {
  * 2 GiB data files. */
 void cairn__ocdbt_orbax_opts(cairn__ocdbt_write_opts_t *out);
 
-/* A file that was written: name below ROOT, its length, the CRC-32C of all of it. */
+/* A file that was written: name below ROOT, its length, the CRC-32C of all of
+ * it. */
 typedef struct cairn__ocdbt_written_file {
   char *name;
   uint64_t length;
@@ -64,8 +65,9 @@ typedef struct cairn__ocdbt_written_file {
 } cairn__ocdbt_written_file_t;
 
 typedef struct cairn__ocdbt_summary {
-  cairn__buf_t leaves; /* the database's leaf entries as encoded root-style leaf
-                          nodes (full keys, no implicit prefix), one after another */
+  cairn__buf_t
+      leaves; /* the database's leaf entries as encoded root-style leaf
+                 nodes (full keys, no implicit prefix), one after another */
   cairn__ocdbt_written_file_t *files; /* data files and the manifest */
   size_t num_files;
   uint64_t num_keys, value_bytes;
@@ -73,8 +75,9 @@ typedef struct cairn__ocdbt_summary {
 void cairn__ocdbt_summary_free(cairn__ocdbt_summary_t *s); /* {0} after */
 
 /* A new database below base (which must not hold one: CAIRN_EXISTS at commit).
- * write: the same key twice is CAIRN_EXISTS; keys above 65535 bytes CAIRN_INVALID.
- * An out-of-line value's iov must live until its future is ready. */
+ * write: the same key twice is CAIRN_EXISTS; keys above 65535 bytes
+ * CAIRN_INVALID. An out-of-line value's iov must live until its future is
+ * ready. */
 cairn_future_t *cairn__ocdbt_create(cairn_kv_t *base,
                                     const cairn__ocdbt_write_opts_t *o,
                                     cairn_kv_t **out);
@@ -91,9 +94,9 @@ typedef struct cairn__ocdbt_child {
   cairn_bytes_t leaves;    /* from that child's summary */
 } cairn__ocdbt_child_t;
 
-/* Writes the merged database of the children at base. Keys held by two children:
- * CAIRN_CORRUPT naming the key and both. Children with no keys are fine; no key at
- * all writes an empty tree. */
+/* Writes the merged database of the children at base. Keys held by two
+ * children: CAIRN_CORRUPT naming the key and both. Children with no keys are
+ * fine; no key at all writes an empty tree. */
 cairn_future_t *cairn__ocdbt_merge(cairn_kv_t *base,
                                    const cairn__ocdbt_write_opts_t *o,
                                    const cairn__ocdbt_child_t *children,

@@ -1,0 +1,108 @@
+/* One checkpoint at a time, at a path of your choice. (For numbered steps, what
+ * to keep, and the latest: <cairn/manager.h>, which is built on this.)
+ *
+ * A save is asynchronous: the call copies the state and returns; the rest
+ * happens on the runtime's threads. It is collective: all ranks of the
+ * communicator make the same calls in the same order. */
+#ifndef CAIRN_CHECKPOINTER_H_
+#define CAIRN_CHECKPOINTER_H_
+
+#include "cairn/comm.h"
+#include "cairn/handler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cairn_checkpointer cairn_checkpointer_t;
+
+typedef struct cairn_checkpointer_opts {
+  size_t size;
+  cairn_profile_t profile;
+  const cairn_strategy_t *strategy; /* NULL: the default one. Borrowed */
+  int64_t chunk_bytes;              /* target of a chunk; 0: the profile's */
+  bool no_compression;
+  bool not_durable;    /* no fsync: a power loss may leave a broken step */
+  int64_t deadline_ms; /* of every vote; 0: 20 minutes */
+  cairn_snapshot_t snapshot;
+} cairn_checkpointer_opts_t;
+
+/* How far a save has come. */
+typedef enum cairn_save_state {
+  CAIRN_SAVE_STAGED =
+      1,              /* memory is the caller's (on return, but for borrowed) */
+  CAIRN_SAVE_WRITTEN, /* all of this rank's bytes are in the store */
+  CAIRN_SAVE_COMMITTED /* visible, and agreed by all ranks */
+} cairn_save_state_t;
+
+typedef struct cairn_save cairn_save_t; /* a save that can be followed */
+
+typedef struct cairn_save_stats {
+  int64_t step;
+  double blocked_s;     /* the call's time on the caller's thread */
+  double written_s;     /* since the call began; 0: not yet */
+  double committed_s;   /* likewise */
+  int64_t bytes;        /* of state, this rank's part */
+  int64_t stored_bytes; /* as written by this rank */
+} cairn_save_stats_t;
+
+/* Waits until the save has come so far, or failed, or timeout_ms have passed
+ * (negative: no limit): CAIRN_OK, its error, or CAIRN_TIMED_OUT. Reading an
+ * error here does not use it up for the manager's next call. Any thread but the
+ * loop. */
+CAIRN_API cairn_code_t cairn_save_wait(cairn_save_t *save,
+                                       cairn_save_state_t until,
+                                       int64_t timeout_ms, cairn_error_t *err);
+/* True if the save has come so far; does not block. */
+CAIRN_API bool cairn_save_reached(cairn_save_t *save, cairn_save_state_t state);
+CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
+CAIRN_API void cairn_save_unref(cairn_save_t *save); /* NULL is fine */
+
+/* Collective, blocking. CAIRN_MISMATCH: ranks brought different options. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
+                        const cairn_checkpointer_opts_t *opts,
+                        cairn_checkpointer_t **out, cairn_error_t *err);
+
+/* Saves the items as a checkpoint at `path`, which must not exist: it appears
+ * there whole, by a rename, when committed. A single item named "" (or NULL) is
+ * stored without an item level. Returns when the caller may change the memory;
+ * waits for the save before it, and returns that one's error (once) instead if
+ * it failed. *save may be NULL; otherwise a reference for the caller.
+ * CAIRN_INVALID: what is wrong with the items (checked before anything is
+ * written). */
+CAIRN_API cairn_code_t cairn_checkpointer_save(cairn_checkpointer_t *ck,
+                                               const char *path,
+                                               const cairn_item_t *items,
+                                               size_t n, cairn_save_t **save,
+                                               cairn_error_t *err);
+
+typedef struct cairn_restore_opts {
+  size_t size;
+  bool partial;  /* stored leaves that the target lacks are left out (default:
+                    they  are CAIRN_MISMATCH); target leaves must always be there
+                  */
+  int64_t *step; /* out: the step restored; may be NULL */
+} cairn_restore_opts_t;
+
+/* Fills the items' targets from the checkpoint at `path`; collective, blocking.
+ * On failure targets may be partly filled; all ranks get the same error:
+ * CAIRN_NOT_FOUND, CAIRN_MISMATCH (names, shapes, types: the first 20 of each
+ * kind, and totals), CAIRN_CORRUPT. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_checkpointer_restore(
+    cairn_checkpointer_t *ck, const char *path, const cairn_item_t *items,
+    size_t n, const cairn_restore_opts_t *opts, cairn_error_t *err);
+
+/* Waits for the save in flight; its error is returned once. */
+CAIRN_API cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
+                                               int64_t timeout_ms,
+                                               cairn_error_t *err);
+/* wait, then frees (also on failure, but for CAIRN_TIMED_OUT: call again). */
+CAIRN_API cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
+                                                int64_t timeout_ms,
+                                                cairn_error_t *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,180 @@
+/* Item handlers: what an item of a checkpoint is. The built-in ones (tree,
+ * json, bytes) are compiled against these headers only, so a handler of yours
+ * can do whatever they do.
+ *
+ * A save calls, in this order:
+ *   snapshot   caller's thread, all ranks: take what is needed out of the
+ * caller's memory; after it training may go on describe   loop, all: this
+ * rank's part in bytes ("which boxes of which leaves") combine    CPU thread,
+ * primary: all ranks' descriptions into one plan, or refuse commit     loop,
+ * all: write this rank's part. ctx->combined is the plan finalize   loop,
+ * primary, after every rank's commit went well: side files drop       loop,
+ * all: exactly once, whatever happened describe and combine are skipped while
+ * no rank's description has changed since the last save: what they say must
+ * depend on the description alone.
+ *
+ * A restore: load (primary: what all ranks must know, sent to all), restore
+ * (all).
+ *
+ * Nothing may block on the loop; a handler never votes and never sends: between
+ * these calls the checkpoint room makes all ranks agree. */
+#ifndef CAIRN_HANDLER_H_
+#define CAIRN_HANDLER_H_
+
+#include "cairn/array.h"
+#include "cairn/buf.h"
+#include "cairn/codec.h"
+#include "cairn/json.h"
+#include "cairn/kv.h"
+#include "cairn/strategy.h"
+#include "cairn/tree.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One item of a step, as the user names it. */
+typedef struct cairn_item {
+  const char *name; /* its directory; NULL or "": "default" in a manager's step,
+                       no item level in a checkpointer's */
+  const char *type; /* a handler's: "tree", "json", "bytes", "rank_bytes" */
+  void *value;      /* what that handler takes */
+} cairn_item_t;
+
+/* The value of json and bytes items. JSON: any document that Orbax could write,
+ * UTF-8; it comes back as Orbax's text of it. */
+typedef struct cairn_blob {
+  const void *data; /* save: n bytes, the caller's */
+  size_t n;
+  void *out; /* restore: malloc'd, the caller's to free(); NUL follows the bytes
+              */
+  size_t out_n;
+  /* rank_bytes, restored on another number of ranks than it was saved on:
+   * CAIRN_MISMATCH, unless one of these is set. */
+  bool any_rank;   /* rank r takes blob r modulo the number of blobs */
+  bool missing_ok; /* a rank beyond the blobs gets out NULL */
+} cairn_blob_t;
+
+static inline cairn_item_t cairn_item(const char *name, const char *type,
+                                      void *value) {
+  cairn_item_t item;
+  item.name = name;
+  item.type = type;
+  item.value = value;
+  return item;
+}
+
+typedef struct cairn_item_ctx {
+  size_t size;
+  cairn_runtime_t *rt;
+  int rank, num_ranks;
+  bool primary;
+  int64_t step;     /* -1: none */
+  const char *item; /* name, "" where there is no item level */
+  cairn_profile_t profile;
+  int64_t chunk_bytes; /* 0: the profile's default */
+  bool no_compression; /* store arrays uncompressed */
+  bool partial;        /* restore: leaves absent from the target are fine */
+  cairn_snapshot_t snapshot;
+  cairn_kv_t *dir;        /* the item's directory: plain files */
+  cairn_bytes_t combined; /* save: the plan. restore: what load gave */
+  int64_t bytes;          /* out: bytes of state this rank wrote or read */
+  struct cairn_item_private *priv; /* the checkpoint room's */
+} cairn_item_ctx_t;
+
+/* Caller's thread, in snapshot: n bytes of staging memory, 64-byte aligned,
+ * from the manager's pool (allocated once, prefaulted, reused). Stays until
+ * drop. NULL: out of memory. */
+CAIRN_API void *cairn_item_stage(cairn_item_ctx_t *ctx, size_t n);
+
+/* Loop, in commit: this process's database for the item; opened at the first
+ * call, committed by the checkpoint room after commit, merged on the primary.
+ */
+CAIRN_API cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx,
+                                            cairn_kv_t **out);
+/* Loop, in restore, inspect, verify: the item's arrays, for reading: the merged
+ * database (ocdbt), or the directory itself. Closed by the checkpoint room. */
+CAIRN_API cairn_future_t *cairn_item_reader(cairn_item_ctx_t *ctx, bool ocdbt,
+                                            cairn_kv_t **out);
+
+/* What an item holds, for tools. All memory is the info's own. */
+typedef struct cairn_leaf_info {
+  const cairn_key_t *path;
+  size_t path_n;
+  cairn_bytes_t name;
+  const char
+      *kind; /* stored value type: "jax.Array", "np.ndarray", "scalar", ... */
+  bool has_data; /* an array or scalar */
+  cairn_dtype_t dtype;
+  int rank;
+  const int64_t *shape, *chunk;
+  const char *codecs;
+  const char *zarr_text; /* the stored metadata */
+  int64_t bytes, stored_bytes;
+  cairn_bytes_t text; /* of a string */
+} cairn_leaf_info_t;
+
+typedef struct cairn_item_info {
+  const char *type; /* "pytree", "json", "bytes", "rank_bytes" */
+  bool ocdbt;
+  int zarr;                  /* 2 or 3; 0: no arrays */
+  cairn_leaf_info_t *leaves; /* pytree, in the order of the stored metadata */
+  size_t n;
+  cairn_bytes_t value; /* json: the document */
+  void *mem;           /* one arena; cairn_item_info_free */
+} cairn_item_info_t;
+CAIRN_API void cairn_item_info_free(cairn_item_info_t *info); /* {0} after */
+/* Zeroed memory of the arena, for the handler that fills it in; NULL when out.
+ */
+CAIRN_API void *cairn_item_info_alloc(cairn_item_info_t *info, size_t n);
+
+typedef struct cairn_handler_ops {
+  size_t size;
+  const char *type; /* the name users say: "tree" */
+  /* Handler strings in _CHECKPOINT_METADATA: [0] is written, all are read; NULL
+   * ends. v1_typestr: written in profile ORBAX_V1. */
+  const char *const *typestrs;
+  const char *v1_typestr;
+
+  cairn_code_t (*snapshot)(const cairn_item_t *item, cairn_item_ctx_t *ctx,
+                           void **state, cairn_error_t *err);
+  cairn_future_t *(*describe)(void *state, cairn_item_ctx_t *ctx,
+                              cairn_buf_t *out);
+  cairn_code_t (*combine)(const cairn_bytes_t *descriptions, int n,
+                          const cairn_item_ctx_t *ctx, cairn_buf_t *out,
+                          cairn_error_t *err);
+  cairn_future_t *(*commit)(void *state, cairn_item_ctx_t *ctx);
+  cairn_future_t *(*finalize)(void *state, cairn_item_ctx_t *ctx);
+  void (*drop)(void *state);
+
+  cairn_future_t *(*load)(cairn_item_ctx_t *ctx, cairn_buf_t *out);
+  cairn_future_t *(*restore)(const cairn_item_t *target, cairn_item_ctx_t *ctx);
+
+  /* True if a directory without a known handler string looks like this item:
+   * names are its entries as list_dir gives them. Optional. */
+  bool (*recognise)(const cairn_bytes_t *names, size_t n);
+  cairn_future_t *(*inspect)(cairn_item_ctx_t *ctx, cairn_item_info_t *out);
+  /* Reads and checks every byte of the item that handlers know of. */
+  cairn_future_t *(*verify)(cairn_item_ctx_t *ctx, cairn_damage_fn fn,
+                            void *arg);
+} cairn_handler_ops_t;
+
+/* Makes a handler known to this runtime; the ops are const for ever.
+ * CAIRN_EXISTS: the type is taken; CAIRN_INVALID. Any thread, before use. */
+CAIRN_API cairn_code_t cairn_handler_register(cairn_runtime_t *rt,
+                                              const cairn_handler_ops_t *ops,
+                                              cairn_error_t *err);
+/* By type, or by a handler string of _CHECKPOINT_METADATA; NULL if unknown. */
+CAIRN_API const cairn_handler_ops_t *cairn_handler_find(cairn_runtime_t *rt,
+                                                        const char *type);
+CAIRN_API const cairn_handler_ops_t *cairn_handler_for(cairn_runtime_t *rt,
+                                                       cairn_bytes_t typestr);
+/* Registers tree, json, bytes, rank_bytes; once per runtime, again is fine.
+ * Opening a manager does it. */
+CAIRN_API cairn_code_t cairn_handlers_builtin(cairn_runtime_t *rt,
+                                              cairn_error_t *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,91 @@
+/* Looking at checkpoints without a job: no communicator, no MPI. Blocking calls
+ * on the caller's thread. The tool `cairn` is made of these. */
+#ifndef CAIRN_INSPECT_H_
+#define CAIRN_INSPECT_H_
+
+#include "cairn/handler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum cairn_step_state {
+  CAIRN_STEP_COMPLETE,
+  CAIRN_STEP_TEMPORARY, /* being written, or left by a killed save */
+  CAIRN_STEP_UNMARKED,  /* a final name, but not marked committed */
+  CAIRN_STEP_BROKEN     /* a final name, but something it needs is missing */
+} cairn_step_state_t;
+
+typedef struct cairn_step_info {
+  int64_t step; /* -1: the name has no number */
+  cairn_step_state_t state;
+  char *dir; /* name below the root */
+  char *why; /* what is missing, for BROKEN and UNMARKED; else NULL */
+  int64_t bytes;
+  int64_t commit_ns; /* since 1970; 0: unknown */
+  char **items;
+  size_t num_items;
+} cairn_step_info_t;
+
+/* The steps of a root, ascending (temporary ones after their number). Names
+ * that are not steps are passed over. CAIRN_NOT_FOUND: no such root. */
+CAIRN_API cairn_code_t cairn_root_list(cairn_runtime_t *rt, const char *root,
+                                       cairn_step_info_t **out, size_t *n,
+                                       cairn_error_t *err);
+CAIRN_API void cairn_root_list_free(cairn_step_info_t *steps, size_t n);
+
+typedef struct cairn_step cairn_step_t; /* a step opened for reading */
+
+/* path: a step, an item (then only that item is opened), or a root: its newest
+ * complete step. CAIRN_NOT_FOUND; CAIRN_CORRUPT: incomplete, saying what is
+ * missing. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_step_open(cairn_runtime_t *rt,
+                                                        const char *path,
+                                                        cairn_step_t **out,
+                                                        cairn_error_t *err);
+CAIRN_API void cairn_step_close(cairn_step_t *step); /* NULL is fine */
+CAIRN_API int64_t cairn_step_number(const cairn_step_t *step); /* -1: none */
+CAIRN_API const char *cairn_step_path(const cairn_step_t *step);
+CAIRN_API size_t cairn_step_num_items(const cairn_step_t *step);
+CAIRN_API const char *cairn_step_item(const cairn_step_t *step, size_t i);
+
+/* What an item holds. Read once and kept; the info belongs to the step. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_step_inspect(cairn_step_t *step, const char *item,
+                   const cairn_item_info_t **out, cairn_error_t *err);
+/* Fills the leaves of `target` (any subset of the item's) from it. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_step_read(cairn_step_t *step,
+                                                        const char *item,
+                                                        cairn_tree_t *target,
+                                                        cairn_error_t *err);
+/* The bytes of a json, bytes or rank_bytes item (blob `index` of it). */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_step_read_blob(cairn_step_t *step, const char *item, int64_t index,
+                     cairn_blob_t *out, cairn_error_t *err);
+
+typedef struct cairn_damage {
+  const char *file; /* below the step; "" if it is not about one file */
+  const char *item, *leaf, *chunk; /* "" where they do not apply */
+  int64_t offset;                  /* in the file; -1: none */
+  cairn_code_t code;
+  const char *text;
+} cairn_damage_t;
+
+typedef struct cairn_verified {
+  int64_t files, bytes, chunks; /* that were read and checked */
+  int64_t damaged;
+  bool bound; /* cairn.json was there: whole files and the step's identity were
+                 checked */
+} cairn_verified_t;
+
+/* Reads and checks every byte of the step; calls fn for each damage, on the
+ * caller's thread. CAIRN_OK also with damage (see out->damaged); an error only
+ * when it could not look. */
+CAIRN_API cairn_code_t cairn_step_verify(
+    cairn_step_t *step, void (*fn)(void *arg, const cairn_damage_t *damage),
+    void *arg, cairn_verified_t *out, cairn_error_t *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
