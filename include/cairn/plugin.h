@@ -97,7 +97,8 @@ CAIRN_API cairn_future_t *cairn_after(cairn_runtime_t *rt, int64_t ms);
 /* The byte budget of the runtime (cairn_runtime_opts_t.memory_budget): ready
  * when n bytes are reserved, first come, first served. A request larger than
  * the budget waits until nothing else is reserved and then runs alone: it never
- * fails for its size. Give back exactly what was reserved. Loop thread. */
+ * fails for its size. Give back exactly what was reserved; nothing if the future
+ * failed (CAIRN_CANCELLED, CAIRN_NO_MEMORY). Loop thread. */
 CAIRN_API cairn_future_t *cairn_reserve(cairn_runtime_t *rt, int64_t n);
 CAIRN_API void cairn_release(cairn_runtime_t *rt, int64_t n);
 

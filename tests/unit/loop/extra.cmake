@@ -1,6 +1,6 @@
-# test_memory.c makes allocations of the library fail: calls of malloc and its
-# kin in what is linked statically go through it.
-target_link_options(unit_loop PRIVATE LINKER:--wrap=malloc,--wrap=calloc)
+# test_memory.c and test_threads.c make calls of the library fail: those of
+# malloc, calloc and pthread_create in what is linked statically go to them.
+target_link_options(unit_loop PRIVATE LINKER:--wrap=malloc,--wrap=calloc,--wrap=pthread_create)
 
 # Criterion does not start under the thread sanitizer (support/plain says why).
 if(CAIRN_SANITIZE MATCHES thread)

@@ -84,3 +84,21 @@ Test(log, sink_is_called_by_one_thread_at_a_time) {
   cr_assert_not(s.overlap);
   help_close(rt);
 }
+
+static cairn_runtime_t *talking_rt;
+
+static void talk(void *arg, cairn_log_level_t level, const char *text) {
+  (void)level, (void)text;
+  ++*(int *)arg;
+  cairn_log(talking_rt, CAIRN_LOG_ERROR, "from the sink");
+}
+
+Test(log, what_the_sink_logs_is_dropped) {
+  int calls = 0;
+  cairn_runtime_opts_t o = {.log = talk, .log_arg = &calls};
+  cr_assert_eq(cairn_runtime_open(&o, &talking_rt, NULL), CAIRN_OK);
+  cairn_log(talking_rt, CAIRN_LOG_WARN, "once");
+  cairn_log(talking_rt, CAIRN_LOG_WARN, "twice");
+  cr_assert_eq(calls, 2);
+  help_close(talking_rt);
+}
