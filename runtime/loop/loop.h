@@ -3,7 +3,8 @@
  *
  * Threads: one loop thread (none in poll mode), cpu_threads + io_threads pool
  * threads, started when first needed. The gate (cairn_post) is a locked queue
- * plus uv_async_send. Continuations run from a queue drained once a turn. */
+ * plus uv_async_send. Continuations run from a queue drained once a turn. The
+ * threads block all signals but those of their own faults (SIGSEGV and kin). */
 #ifndef CAIRN_LOOP_LOOP_H_
 #define CAIRN_LOOP_LOOP_H_
 
@@ -33,7 +34,8 @@ void cairn__ticker_stop(cairn_runtime_t *rt, cairn__ticker_t *t);
 
 /* For blocking calls on the caller's thread: posts fn, which starts work on the
  * loop and resolves `done` when finished. Any thread but the loop's. In poll
- * mode it runs the loop. Returns the outcome. */
+ * mode it runs the loop. Returns the outcome. After CAIRN_TIMED_OUT the
+ * operation goes on, or may only begin: then arg must outlive it. */
 typedef cairn_future_t *(*cairn__start_fn)(void *arg);
 cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
                          int64_t timeout_ms, cairn_error_t *err);

@@ -107,7 +107,7 @@ Test(runtime, close_while_something_is_open_is_busy_and_says_what) {
 }
 
 Test(runtime, holds_of_more_names_than_the_table_has_still_count) {
-  static char names[40][8];
+  static char names[40][16];
   cairn_runtime_t *rt = help_open(false);
   cairn_error_t err = {0};
   for (int i = 0; i < 40; i++) {
