@@ -77,13 +77,15 @@ CAIRN_API cairn_future_t *cairn_future_done(cairn_runtime_t *rt,
 CAIRN_API bool cairn_future_cancelled(const cairn_future_t *f);
 
 /* Ready when all n are, with the error of the first that failed, if any. Takes
- * the references in fs; the array itself is the caller's again on return. */
+ * the references in fs; the array itself is the caller's again on return.
+ * Cancelling it cancels all n. Loop thread. */
 CAIRN_API cairn_future_t *cairn_all_take(cairn_runtime_t *rt,
                                          cairn_future_t **fs, size_t n);
 
 /* Runs fn(job, &err) on a CPU thread (cairn_work) or on a thread for blocking
  * calls (cairn_work_io). fn touches its own job and nothing else of the
- * runtime; job lives until the future is ready. Any thread. */
+ * runtime; job lives until the future is ready. A job cancelled before it
+ * began does not run. Any thread. */
 typedef cairn_code_t (*cairn_work_fn)(void *job, cairn_error_t *err);
 CAIRN_API cairn_future_t *cairn_work(cairn_runtime_t *rt, cairn_work_fn fn,
                                      void *job);
@@ -97,7 +99,8 @@ CAIRN_API cairn_future_t *cairn_after(cairn_runtime_t *rt, int64_t ms);
 /* The byte budget of the runtime (cairn_runtime_opts_t.memory_budget): ready
  * when n bytes are reserved, first come, first served. A request larger than
  * the budget waits until nothing else is reserved and then runs alone: it never
- * fails for its size. Give back exactly what was reserved. Loop thread. */
+ * fails for its size. Give back exactly what was reserved; nothing if the
+ * future failed (CAIRN_CANCELLED, CAIRN_NO_MEMORY). Loop thread. */
 CAIRN_API cairn_future_t *cairn_reserve(cairn_runtime_t *rt, int64_t n);
 CAIRN_API void cairn_release(cairn_runtime_t *rt, int64_t n);
 

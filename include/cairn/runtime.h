@@ -7,7 +7,9 @@
  *   cairn_runtime_close(rt, &err);
  *
  * Own loop, own threads (never libuv's global pool), all signals blocked in
- * them. Several runtimes may live in one process and share nothing. */
+ * them. Several runtimes may live in one process and share nothing. In the
+ * child of a fork a runtime must not be used nor closed; exec and _exit are
+ * safe. */
 #ifndef CAIRN_RUNTIME_H_
 #define CAIRN_RUNTIME_H_
 
@@ -53,8 +55,11 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_runtime_open(const cairn_runtime_opts_t *opts, cairn_runtime_t **out,
                    cairn_error_t *err);
 
-/* Stops the threads and frees everything. CAIRN_BUSY if something opened on it
- * is still open (then nothing happens). NULL is fine. Not on the loop thread.
+/* Runs jobs and continuations that are under way to their end, ends timers and
+ * waits for memory with CAIRN_CANCELLED, stops the threads, frees everything.
+ * Futures that are ready may be released later. CAIRN_BUSY if something opened
+ * on it is still open (then nothing happens). NULL is fine. Not on the loop
+ * thread.
  */
 CAIRN_API cairn_code_t cairn_runtime_close(cairn_runtime_t *rt,
                                            cairn_error_t *err);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "cairn/buf.h"
 #include "io/fs.h"
 
 #define MAX_DEPTH 256
@@ -19,8 +19,8 @@ struct traversal {
   /* false: stop. dir and name say where the entry is. */
   bool (*visit)(struct traversal *t, int dir, const char *name,
                 const struct stat *st);
-  bool go_on;       /* after errors */
-  cairn__buf_t rel; /* path below root; not terminated between visits */
+  bool go_on;      /* after errors */
+  cairn_buf_t rel; /* path below root; not terminated between visits */
   int depth;
   cairn_code_t code; /* of the first error */
   cairn_error_t *err;
@@ -121,8 +121,8 @@ static bool entries(struct traversal *t, int dir, const struct names *l) {
   size_t n = t->rel.n;
   bool more = true;
   for (size_t i = 0; more && i < l->n; i++) {
-    if (n > 0) cairn__buf_put_u8(&t->rel, '/');
-    cairn__buf_put_str(&t->rel, l->p[i]);
+    if (n > 0) cairn_buf_put_u8(&t->rel, '/');
+    cairn_buf_put_str(&t->rel, l->p[i]);
     if (t->rel.failed)
       more = failed(t, cairn_fail(t->err, CAIRN_NO_MEMORY,
                                   "list %s: out of memory", t->root));
@@ -151,7 +151,7 @@ static bool enter(struct traversal *t, int fd) {
 static bool show(struct traversal *t, int dir, const char *name,
                  const struct stat *st) {
   (void)dir, (void)name;
-  cairn__buf_put_u8(&t->rel, '\0');
+  cairn_buf_put_u8(&t->rel, '\0');
   if (t->rel.failed)
     return failed(t, cairn_fail(t->err, CAIRN_NO_MEMORY,
                                 "list %s: out of memory", t->root));
@@ -166,7 +166,7 @@ cairn_code_t cairn__fs_walk(const char *root, cairn__fs_walk_fn fn, void *arg,
   if (fd < 0 && errno == ENOENT) return CAIRN_OK;
   if (fd < 0) return cairn_fail_errno(err, errno, "open directory %s", root);
   enter(&t, fd);
-  cairn__buf_reset(&t.rel);
+  cairn_buf_reset(&t.rel);
   return t.code;
 }
 
@@ -188,6 +188,6 @@ cairn_code_t cairn__fs_rmtree(const char *path, cairn_error_t *err) {
                            : cairn_fail_errno(err, errno, "stat %s", path);
   if (S_ISDIR(st.st_mode)) subdir(&t, AT_FDCWD, path);
   erase(&t, AT_FDCWD, path, &st);
-  cairn__buf_reset(&t.rel);
+  cairn_buf_reset(&t.rel);
   return t.code;
 }

@@ -211,7 +211,6 @@ static void sleep_once(cairn_runtime_t *rt, int64_t ms) {
 static void sleep_for(cairn_future_t *f, int64_t timeout_ms) {
   cairn_runtime_t *rt = f->rt;
   int64_t end = end_of(timeout_ms), ms = left_ms(end);
-  assert(!cairn__on_loop(rt));
   if (atomic_fetch_or(&f->state, CAIRN__BLOCKED) & CAIRN__READY) return;
   uv_mutex_lock(&rt->wait_lock);
   while (!has(f, CAIRN__READY)) {
@@ -225,7 +224,11 @@ static void sleep_for(cairn_future_t *f, int64_t timeout_ms) {
 
 cairn_code_t cairn_future_wait(cairn_future_t *f, int64_t timeout_ms,
                                cairn_error_t *err) {
-  if (!has(f, CAIRN__READY)) sleep_for(f, timeout_ms);
+  if (has(f, CAIRN__READY)) return cairn__future_outcome(f, err);
+  assert(!cairn__on_loop(f->rt));
+  if (cairn__on_loop(f->rt)) /* rather than sleep for ever */
+    return cairn_fail(err, CAIRN_INVALID, "waited on the loop thread");
+  sleep_for(f, timeout_ms);
   if (has(f, CAIRN__READY)) return cairn__future_outcome(f, err);
   return cairn_fail(err, CAIRN_TIMED_OUT, "not ready after %lld ms",
                     (long long)timeout_ms);

@@ -2,7 +2,7 @@
  * holding must not fail; names that find no place are counted together. */
 #include <assert.h>
 
-#include "base/base.h"
+#include "cairn/buf.h"
 #include "loop/internal.h"
 
 static int *counter(cairn_runtime_t *rt, const char *what) {
@@ -28,18 +28,18 @@ void cairn_runtime_drop(cairn_runtime_t *rt, const char *what) {
   uv_mutex_unlock(&rt->lock);
 }
 
-static void list(const cairn_runtime_t *rt, cairn__buf_t *b) {
+static void list(const cairn_runtime_t *rt, cairn_buf_t *b) {
   for (size_t i = 0; i < CAIRN__HOLD_NAMES && rt->holds[i].what != NULL; i++) {
     if (rt->holds[i].n != 0)
-      cairn__buf_printf(b, "%s%d %s", b->n != 0 ? ", " : "", rt->holds[i].n,
-                        rt->holds[i].what);
+      cairn_buf_printf(b, "%s%d %s", b->n != 0 ? ", " : "", rt->holds[i].n,
+                       rt->holds[i].what);
   }
   if (rt->other_holds != 0)
-    cairn__buf_printf(b, "%s%d others", b->n != 0 ? ", " : "", rt->other_holds);
+    cairn_buf_printf(b, "%s%d others", b->n != 0 ? ", " : "", rt->other_holds);
 }
 
 bool cairn__held(cairn_runtime_t *rt, cairn_error_t *err) {
-  cairn__buf_t b = {0};
+  cairn_buf_t b = {0};
   bool held = false;
   uv_mutex_lock(&rt->lock);
   for (size_t i = 0; i < CAIRN__HOLD_NAMES; i++) held |= rt->holds[i].n != 0;
@@ -49,6 +49,6 @@ bool cairn__held(cairn_runtime_t *rt, cairn_error_t *err) {
   if (held)
     cairn_fail(err, CAIRN_BUSY, "close runtime: still open: %.*s", (int)b.n,
                b.n != 0 ? (const char *)b.p : "");
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
   return held;
 }

@@ -3,7 +3,8 @@
  *
  * Threads: one loop thread (none in poll mode), cpu_threads + io_threads pool
  * threads, started when first needed. The gate (cairn_post) is a locked queue
- * plus uv_async_send. Continuations run from a queue drained once a turn. */
+ * plus uv_async_send. Continuations run from a queue drained once a turn. The
+ * threads block all signals but those of their own faults (SIGSEGV and kin). */
 #ifndef CAIRN_LOOP_LOOP_H_
 #define CAIRN_LOOP_LOOP_H_
 
@@ -33,7 +34,8 @@ void cairn__ticker_stop(cairn_runtime_t *rt, cairn__ticker_t *t);
 
 /* For blocking calls on the caller's thread: posts fn, which starts work on the
  * loop and resolves `done` when finished. Any thread but the loop's. In poll
- * mode it runs the loop. Returns the outcome. */
+ * mode it runs the loop. Returns the outcome. After CAIRN_TIMED_OUT the
+ * operation goes on, or may only begin: then arg must outlive it. */
 typedef cairn_future_t *(*cairn__start_fn)(void *arg);
 cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
                          int64_t timeout_ms, cairn_error_t *err);
@@ -42,7 +44,11 @@ cairn_code_t cairn__call(cairn_runtime_t *rt, cairn__start_fn fn, void *arg,
  * slot, made by the first who asks, dropped when the runtime is closed. make is
  * called with the runtime locked: it may allocate and nothing else. Any thread.
  * NULL: make returned NULL; the next call tries again. */
-typedef enum cairn__slot { CAIRN__SLOT_KV, CAIRN__SLOT_COUNT } cairn__slot_t;
+typedef enum cairn__slot {
+  CAIRN__SLOT_KV,
+  CAIRN__SLOT_HANDLERS,
+  CAIRN__SLOT_COUNT
+} cairn__slot_t;
 void *cairn__runtime_slot(cairn_runtime_t *rt, cairn__slot_t slot,
                           void *(*make)(void), void (*drop)(void *p));
 

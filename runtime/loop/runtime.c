@@ -151,7 +151,8 @@ static void run_down(cairn_runtime_t *rt) {
     return;
   }
   uv_mutex_lock(&rt->wait_lock);
-  while (!rt->stopped) cairn__poll_turn(rt, -1);
+  /* running first: stopped belongs to whoever runs the loop. */
+  while (rt->running || !rt->stopped) cairn__poll_turn(rt, -1);
   uv_mutex_unlock(&rt->wait_lock);
 }
 
