@@ -546,9 +546,13 @@ void cairn__vote_abandon(cairn__lane_t *lane, const cairn_error_t *err) {
   kill_lane(lane, err);
   for (int i = 0; i < lane->n_kids; i++) arrived(&lane->kids[i]);
   lane->any_missing = false;
-  if (lane->verdict.weight <= CAIRN__W_LATE)
+  if (lane->verdict.weight <= CAIRN__W_LATE) {
     cairn__verdict_clear(&lane->verdict);
-  add_own(lane, CAIRN__W_LATE, err);
+    add_own(lane, CAIRN__W_LATE, err);
+  } else {
+    cairn__verdict_seal(lane);
+    cairn__verdict_also(&lane->verdict, err->message);
+  }
   settle(lane);
 }
 
