@@ -8,7 +8,7 @@
 #include "desc.h"
 #include "members.h"
 #include "sharding.h"
-#include "slab.h"
+#include "bump.h"
 
 /* The memory of one box, held still until the save is over. */
 typedef struct cairn__held {

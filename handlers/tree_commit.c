@@ -75,6 +75,7 @@ cairn_future_t *cairn__tree_commit(cairn__tree_save_t *s,
                                    cairn_item_ctx_t *ctx) {
   s->ctx = ctx;
   cairn_future_t *done = s->done = cairn_future_new(ctx->rt);
+  if (cairn_future_ready(done)) return done; /* no memory; nothing was begun */
   cairn_then(cairn_work(ctx->rt, prepare_job, s), &s->wait, on_prepared);
   return done;
 }
@@ -110,6 +111,7 @@ cairn_future_t *cairn__tree_finalize(cairn__tree_save_t *s,
                                      cairn_item_ctx_t *ctx) {
   s->ctx = ctx;
   cairn_future_t *done = s->done = cairn_future_new(ctx->rt);
+  if (cairn_future_ready(done)) return done; /* no memory; nothing was begun */
   cairn_then(cairn_work(ctx->rt, files_job, s), &s->wait, on_texts);
   return done;
 }

@@ -8,7 +8,7 @@
 #include "cairn/json.h"
 #include "form.h"
 #include "keypath.h"
-#include "slab.h"
+#include "bump.h"
 
 /* --- reading --- */
 
@@ -27,7 +27,7 @@ typedef struct cairn__tree_meta {
   enum { CAIRN__OCDBT_ABSENT, CAIRN__OCDBT_NO, CAIRN__OCDBT_YES } use_ocdbt;
   bool use_zarr3;
   bool stores_fill; /* store_array_data_equal_to_fill_value */
-  cairn__slab_t slab;
+  cairn__bump_t bump;
   cairn_json_doc_t doc; /* owns the texts */
 } cairn__tree_meta_t;
 

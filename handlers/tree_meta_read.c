@@ -55,7 +55,7 @@ static cairn_code_t read_path(cairn__tree_meta_t *m, const cairn_json_t *entry,
   const cairn_json_t *keys = cairn_json_get(entry, "key_metadata");
   if (keys == NULL || keys->kind != CAIRN_JSON_ARRAY)
     return bad_entry(entry, CAIRN_CORRUPT, err, "key_metadata is not an array");
-  cairn_key_t *path = cairn__slab_calloc(&m->slab, keys->n, sizeof *path);
+  cairn_key_t *path = cairn__bump_calloc(&m->bump, keys->n, sizeof *path);
   if (path == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
   *out = (cairn__keypath_t){path, keys->n};
   for (const cairn_json_t *k = keys->child; k != NULL; k = k->next)
@@ -67,7 +67,7 @@ static cairn_code_t join_name(cairn__tree_meta_t *m, cairn__meta_entry_t *e,
                               cairn_buf_t *scratch, cairn_error_t *err) {
   scratch->n = 0;
   cairn__keypath_name(e->path, scratch);
-  uint8_t *p = cairn__slab_alloc(&m->slab, scratch->n);
+  uint8_t *p = cairn__bump_alloc(&m->bump, scratch->n);
   if (p == NULL || scratch->failed)
     return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
   if (scratch->n != 0) memcpy(p, scratch->p, scratch->n);
@@ -94,7 +94,7 @@ static cairn_code_t read_value(const cairn_json_t *entry,
 static cairn_code_t read_entries(cairn__tree_meta_t *m,
                                  const cairn_json_t *tree, cairn_buf_t *scratch,
                                  cairn_error_t *err) {
-  m->entries = cairn__slab_calloc(&m->slab, tree->n, sizeof *m->entries);
+  m->entries = cairn__bump_calloc(&m->bump, tree->n, sizeof *m->entries);
   if (m->entries == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
   for (const cairn_json_t *v = tree->child; v != NULL; v = v->next) {
@@ -137,7 +137,7 @@ static cairn_code_t mark_covered(cairn__tree_meta_t *m, bool *covered,
 
 static cairn_code_t drop_covered(cairn__tree_meta_t *m, cairn_error_t *err) {
   bool any = false;
-  bool *covered = cairn__slab_calloc(&m->slab, m->n, sizeof *covered);
+  bool *covered = cairn__bump_calloc(&m->bump, m->n, sizeof *covered);
   if (covered == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
   if (sort_entries(m, err) != CAIRN_OK ||
       mark_covered(m, covered, &any, err) != CAIRN_OK)
@@ -208,7 +208,7 @@ cairn_code_t cairn__tree_meta_parse(cairn_bytes_t text, cairn__tree_meta_t *out,
 
 void cairn__tree_meta_free(cairn__tree_meta_t *meta) {
   free(meta->order);
-  cairn__slab_free(&meta->slab);
+  cairn__bump_free(&meta->bump);
   cairn_json_free(&meta->doc);
   *meta = (cairn__tree_meta_t){0};
 }

@@ -24,38 +24,24 @@ static cairn_code_t no_memory(cairn_error_t *err) {
 /* Regions -------------------------------------------------------------------
  */
 
-static bool contains(const cairn_plan_box_t *box,
-                     const cairn_plan_piece_t *piece, int rank) {
-  for (int i = 0; i < rank; i++)
-    if (piece->origin[i] < box->origin[i] ||
-        piece->origin[i] + piece->extent[i] > box->origin[i] + box->extent[i])
-      return false;
-  return true;
-}
-
-/* This rank's box that holds the piece, and its place among this rank's. */
-static const cairn_plan_box_t *box_of(const cairn__planner_t *p,
-                                      const cairn_plan_piece_t *piece,
-                                      size_t *place) {
-  *place = 0;
-  for (size_t i = 0; i < p->num_boxes; i++) {
-    if (p->boxes[i].owner != p->ctx->rank) continue;
-    if (contains(&p->boxes[i], piece, p->in.leaf.rank)) return &p->boxes[i];
-    ++*place;
-  }
-  return NULL;
+/* The place of a box among this rank's boxes of the array. */
+static size_t place_of(const cairn__planner_t *p, size_t box) {
+  size_t place = 0;
+  for (size_t i = 0; i < box; i++) place += p->boxes[i].owner == p->ctx->rank;
+  return place;
 }
 
 static cairn_code_t add_region(prepare_t *x, const cairn_plan_piece_t *piece,
                                cairn_region_t *out, cairn_error_t *err) {
   const cairn__desc_t *d = &x->p.in.leaf;
-  size_t place, r = (size_t)d->rank;
-  const cairn_plan_box_t *box = box_of(&x->p, piece, &place);
-  if (box == NULL || x->next_held + place >= x->s->num_held)
+  const cairn_plan_box_t *box = &x->p.boxes[piece->box];
+  size_t place = x->next_held + place_of(&x->p, piece->box);
+  size_t r = (size_t)d->rank;
+  if (place >= x->s->num_held)
     return cairn_fail(err, CAIRN_INTERNAL,
                       "the plan wants a box that this rank does not hold");
-  const cairn__held_t *held = &x->s->held[x->next_held + place];
-  int64_t *v = cairn__slab_calloc(&x->s->slab, 3 * r, sizeof *v);
+  const cairn__held_t *held = &x->s->held[place];
+  int64_t *v = cairn__bump_calloc(&x->s->bump, 3 * r, sizeof *v);
   if (v == NULL) return no_memory(err);
   int64_t *strides = v + 2 * r;
   const char *data = held->data;
@@ -85,7 +71,7 @@ static size_t count_mine(const prepare_t *x) {
 
 static cairn_code_t add_regions(prepare_t *x, cairn_array_io_t *io, size_t n,
                                 cairn_error_t *err) {
-  cairn_region_t *regions = cairn__slab_calloc(&x->s->slab, n, sizeof *regions);
+  cairn_region_t *regions = cairn__bump_calloc(&x->s->bump, n, sizeof *regions);
   if (regions == NULL) return no_memory(err);
   for (size_t i = 0; i < x->p.plan.n; i++) {
     const cairn_plan_piece_t *piece = &x->p.plan.pieces[i];
@@ -118,7 +104,7 @@ static cairn_code_t add_array(prepare_t *x, cairn_error_t *err) {
   bool metadata = x->p.plan.meta_owner == x->p.ctx->rank;
   if (n == 0 && !metadata) return CAIRN_OK;
   cairn_array_io_t *io = next_io(x->s);
-  uint8_t *name = cairn__slab_alloc(&x->s->slab, x->p.name.n);
+  uint8_t *name = cairn__bump_alloc(&x->s->bump, x->p.name.n);
   if (io == NULL || name == NULL) return no_memory(err);
   if (x->p.name.n != 0) memcpy(name, x->p.name.p, x->p.name.n);
   io->name = cairn_bytes(name, x->p.name.n);
@@ -142,7 +128,7 @@ static cairn_code_t keep_write_shape(prepare_t *x, cairn_error_t *err) {
     s->write_shapes = v;
     s->cap_shapes = cap;
   }
-  int64_t *shape = cairn__slab_calloc(&s->slab, (size_t)rank, sizeof *shape);
+  int64_t *shape = cairn__bump_calloc(&s->bump, (size_t)rank, sizeof *shape);
   if (shape == NULL) return no_memory(err);
   memcpy(shape, x->p.plan.write_shape, (size_t)rank * sizeof *shape);
   s->write_shapes[s->num_shapes++] = shape;

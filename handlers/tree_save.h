@@ -10,7 +10,7 @@ typedef struct cairn__tree_save {
   cairn__held_t *held; /* this rank's boxes, in the plan's order */
   size_t num_held;
   cairn_buf_t texts; /* the primary's strings */
-  cairn__slab_t slab;
+  cairn__bump_t bump;
 
   /* made by commit */
   cairn_array_io_t *io; /* what this rank writes */

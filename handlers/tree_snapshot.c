@@ -20,7 +20,7 @@ void cairn__tree_save_free(cairn__tree_save_t *s) {
   cairn_buf_reset(&s->metadata);
   cairn_buf_reset(&s->sharding);
   cairn_buf_reset(&s->strings);
-  cairn__slab_free(&s->slab);
+  cairn__bump_free(&s->bump);
   free(s);
 }
 
@@ -41,10 +41,10 @@ static cairn_code_t measure(const cairn_tree_t *tree, cairn__take_t *t,
 static cairn_code_t get_memory(cairn__tree_save_t *s, cairn__take_t *t,
                                cairn_item_ctx_t *ctx, cairn_error_t *err) {
   s->num_held = t->boxes;
-  s->held = cairn__slab_calloc(&s->slab, t->boxes, sizeof *s->held);
+  s->held = cairn__bump_calloc(&s->bump, t->boxes, sizeof *s->held);
   t->next_box = s->held;
   t->next_strides =
-      cairn__slab_calloc(&s->slab, t->strides, sizeof *t->next_strides);
+      cairn__bump_calloc(&s->bump, t->strides, sizeof *t->next_strides);
   if (t->stage != 0) t->next = cairn_item_stage(ctx, t->stage);
   if (s->held == NULL || t->next_strides == NULL ||
       (t->stage != 0 && t->next == NULL))
