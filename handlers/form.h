@@ -6,16 +6,16 @@
 
 /* X(name, value_type, skip_deserialize, has an array in the store). Numbers
  * travel between ranks in descriptions. */
-#define CAIRN__FORMS(X)                           \
-  X(JAX, "jax.Array", false, true)                \
-  X(NUMPY, "np.ndarray", false, true)             \
-  X(SCALAR, "scalar", false, true)                \
-  X(STRING, "string", false, false)               \
-  X(NONE, "None", true, false)                    \
-  X(DICT, "Dict", true, false)                    \
-  X(LIST, "List", true, false)                    \
-  X(TUPLE, "Tuple", true, false)                  \
-  X(NAMEDTUPLE, "NamedTuple", true, false)        \
+#define CAIRN__FORMS(X)                    \
+  X(JAX, "jax.Array", false, true)         \
+  X(NUMPY, "np.ndarray", false, true)      \
+  X(SCALAR, "scalar", false, true)         \
+  X(STRING, "string", false, false)        \
+  X(NONE, "None", true, false)             \
+  X(DICT, "Dict", true, false)             \
+  X(LIST, "List", true, false)             \
+  X(TUPLE, "Tuple", true, false)           \
+  X(NAMEDTUPLE, "NamedTuple", true, false) \
   X(PLACEHOLDER, "placeholder", false, false)
 
 typedef enum cairn__form {

@@ -80,10 +80,10 @@ static uint8_t *copy_level(const dims_t *d, int level, uint8_t *dst,
 }
 
 /* Elements that do not touch, the commonest sizes without a call each. */
-#define COPY_ELEMENTS(type)                         \
-  for (int64_t i = 0; i < n; i++) {                 \
-    type v;                                         \
-    memcpy(&v, src + i * stride, sizeof v);         \
+#define COPY_ELEMENTS(type)                           \
+  for (int64_t i = 0; i < n; i++) {                   \
+    type v;                                           \
+    memcpy(&v, src + i * stride, sizeof v);           \
     memcpy(dst + (size_t)i * sizeof v, &v, sizeof v); \
   }
 

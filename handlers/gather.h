@@ -5,7 +5,8 @@
 #include "cairn/types.h"
 
 /* Bytes of a box; false on overflow. Extents are not negative. */
-bool cairn__box_bytes(int rank, const int64_t *extent, size_t item, size_t *out);
+bool cairn__box_bytes(int rank, const int64_t *extent, size_t item,
+                      size_t *out);
 /* True if strides (all 0: C order without gaps) are those of C order. */
 bool cairn__is_dense(int rank, const int64_t *extent, size_t item,
                      const int64_t *strides);

@@ -4,11 +4,11 @@
 #ifndef CAIRN_HANDLERS_LEAF_H_
 #define CAIRN_HANDLERS_LEAF_H_
 
+#include "bump.h"
 #include "cairn/handler.h"
 #include "desc.h"
 #include "members.h"
 #include "sharding.h"
-#include "bump.h"
 
 /* The memory of one box, held still until the save is over. */
 typedef struct cairn__held {
@@ -34,7 +34,7 @@ typedef struct cairn__sides {
   cairn__members_t sharding, strings;
   cairn__sharding_text_t mesh;
   cairn_buf_t name, key; /* of the leaf at hand */
-  cairn_cur_t texts; /* of the snapshot, in order */
+  cairn_cur_t texts;     /* of the snapshot, in order */
 } cairn__sides_t;
 
 typedef struct cairn__leaf_ops {
@@ -64,7 +64,8 @@ const cairn__leaf_ops_t *cairn__leaf_ops(cairn__form_t form);
 cairn_code_t cairn__boxes_measure(const cairn_leaf_t *leaf, cairn__take_t *t,
                                   cairn_error_t *err);
 void cairn__boxes_take(const cairn_leaf_t *leaf, cairn__take_t *t);
-/* n bytes of staging memory: reserved in the first pass, given in the second. */
+/* n bytes of staging memory: reserved in the first pass, given in the second.
+ */
 bool cairn__take_reserve(cairn__take_t *t, size_t n);
 void *cairn__take_stage(cairn__take_t *t, size_t n);
 

@@ -1,4 +1,5 @@
-/* None, {}, [], () and placeholders: entries of `_METADATA` and nothing else. */
+/* None, {}, [], () and placeholders: entries of `_METADATA` and nothing else.
+ */
 #include "leaf.h"
 
 const cairn__leaf_ops_t cairn__leaf_empty = {0};

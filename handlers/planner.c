@@ -99,9 +99,8 @@ cairn_code_t cairn__planner_next(cairn__planner_t *p, bool *more,
   if (!cairn__form_info(p->in.leaf.form)->stored ||
       plan_leaf(p, err) == CAIRN_OK)
     return CAIRN_OK;
-  return cairn_within(
-      err, "leaf %s",
-      cairn__path_show(cairn__desc_path(&p->in.leaf)).s);
+  return cairn_within(err, "leaf %s",
+                      cairn__path_show(cairn__desc_path(&p->in.leaf)).s);
 }
 
 void cairn__planner_close(cairn__planner_t *p) {

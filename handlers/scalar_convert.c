@@ -30,8 +30,7 @@ static uint16_t to_half(double v) {
   if (v >= 65536) return sign | 0x7c00;
   if (v < ldexp(1, -14)) return sign | (uint16_t)ldexp(v, 24);
   double m = frexp(v, &exp);
-  return sign | (uint16_t)((exp + 14) << 10) |
-         ((uint16_t)ldexp(m, 11) & 1023);
+  return sign | (uint16_t)((exp + 14) << 10) | ((uint16_t)ldexp(m, 11) & 1023);
 }
 
 static double from_bfloat(uint16_t b) {
@@ -48,12 +47,12 @@ static uint16_t to_bfloat(double v) {
   return isnan(v) ? 0x7fc0 : (uint16_t)(bits >> 16);
 }
 
-#define LOAD(type)               \
-  {                              \
-    type v;                      \
-    memcpy(&v, in, sizeof v);    \
-    out->LOAD_AS = v;            \
-    return true;                 \
+#define LOAD(type)            \
+  {                           \
+    type v;                   \
+    memcpy(&v, in, sizeof v); \
+    out->LOAD_AS = v;         \
+    return true;              \
   }
 
 static bool load_int(cairn_dtype_t t, const void *in, number_t *out) {
@@ -109,11 +108,11 @@ static bool as_int(const number_t *v, __int128 *out) {
   return true;
 }
 
-#define STORE(type)                       \
-  {                                       \
-    type x = (type)i;                     \
-    memcpy(out, &x, sizeof x);            \
-    return (__int128)x == i;              \
+#define STORE(type)            \
+  {                            \
+    type x = (type)i;          \
+    memcpy(out, &x, sizeof x); \
+    return (__int128)x == i;   \
   }
 
 static bool store_int(const number_t *v, cairn_dtype_t t, void *out) {

@@ -51,8 +51,9 @@ cairn_code_t cairn__sharding_check(const cairn_sharding_t *s, int rank,
     if (s->mesh_shape[i] < 1 ||
         __builtin_mul_overflow(devices, s->mesh_shape[i], &devices) ||
         devices > INT32_MAX)
-      return cairn_fail(err, CAIRN_INVALID, "sharding: mesh axis %d of %" PRId64,
-                        i, s->mesh_shape[i]);
+      return cairn_fail(err, CAIRN_INVALID,
+                        "sharding: mesh axis %d of %" PRId64, i,
+                        s->mesh_shape[i]);
   if (s->spec_rank < 0 || s->spec_rank > rank)
     return cairn_fail(err, CAIRN_INVALID,
                       "sharding: a spec of %d entries for %d dimensions",
@@ -167,7 +168,8 @@ static bool make_texts(cairn__sharding_text_t *t, cairn_bytes_t mesh) {
   cairn_buf_t text = {0};
   if (!get_mesh(mesh, &m)) return false;
   t->before.n = t->after.n = 0;
-  cairn_buf_put_str(&text, "{\"sharding_type\": \"NamedSharding\", \"shape\": ");
+  cairn_buf_put_str(&text,
+                    "{\"sharding_type\": \"NamedSharding\", \"shape\": ");
   cairn_buf_put_u8(&text, '[');
   for (int i = 0; i < m.rank; i++)
     cairn_buf_printf(&text, "%s%" PRId64, i != 0 ? ", " : "", m.shape[i]);

@@ -134,8 +134,7 @@ static cairn_code_t add_read(cairn__tree_restore_t *r, size_t i,
   bool cast = leaf->kind == CAIRN_LEAF_SCALAR &&
               cairn_zarr_dtype(r->zarrs[i]) != leaf->dtype;
   if (leaf->kind == CAIRN_LEAF_ARRAY && leaf->num_boxes == 0) return CAIRN_OK;
-  cairn_array_io_t *io =
-      cast ? &r->cast_io[r->num_casts] : &r->io[r->num_io++];
+  cairn_array_io_t *io = cast ? &r->cast_io[r->num_casts] : &r->io[r->num_io++];
   *io = (cairn_array_io_t){.name = r->names[i],
                            .zarr = r->zarrs[i],
                            .fill_missing = !r->stored.meta.stores_fill};

@@ -31,8 +31,7 @@ static void put_list(const cairn__diff_list_t *list, const char *what,
   if (list->n == 0) return;
   cairn_buf_printf(out, "%s%zu %s: ", out->n != 0 ? "; " : "", list->n, what);
   cairn_buf_put(out, list->text.p, list->text.n);
-  if (list->n > SHOWN)
-    cairn_buf_printf(out, ", and %zu more", list->n - SHOWN);
+  if (list->n > SHOWN) cairn_buf_printf(out, ", and %zu more", list->n - SHOWN);
 }
 
 cairn_code_t cairn__diffs_fail(const cairn__diffs_t *d, cairn_error_t *err) {
@@ -86,8 +85,7 @@ static void add_pair(join_t *j, const cairn_leaf_t *leaf,
   cairn__diffs_add(&j->diffs->unfit, e->path, " (%s; stored: %.*s%s)",
                    cairn__kind_text(leaf->kind),
                    e->value_type.n < 40 ? (int)e->value_type.n : 40,
-                   (const char *)e->value_type.p,
-                   fits ? " without data" : "");
+                   (const char *)e->value_type.p, fits ? " without data" : "");
 }
 
 static void join(join_t *j) {
@@ -166,5 +164,6 @@ void cairn__match_array(const cairn__match_t *m, const cairn_zarr_t *z,
   cairn__diffs_add(
       &d->unfit, m->entry->path, " (%s; stored: %s)",
       show_type(leaf->dtype, rank, leaf->shape).s,
-      show_type(cairn_zarr_dtype(z), cairn_zarr_rank(z), cairn_zarr_shape(z)).s);
+      show_type(cairn_zarr_dtype(z), cairn_zarr_rank(z), cairn_zarr_shape(z))
+          .s);
 }

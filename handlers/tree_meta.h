@@ -5,10 +5,10 @@
 #ifndef CAIRN_HANDLERS_TREE_META_H_
 #define CAIRN_HANDLERS_TREE_META_H_
 
+#include "bump.h"
 #include "cairn/json.h"
 #include "form.h"
 #include "keypath.h"
-#include "bump.h"
 
 /* --- reading --- */
 

@@ -166,9 +166,8 @@ static cairn_code_t walk(prepare_t *x, cairn_error_t *err) {
   bool more = true;
   while (cairn__planner_next(&x->p, &more, err) == CAIRN_OK && more)
     if (add_leaf(x, err) != CAIRN_OK)
-      return cairn_within(
-          err, "leaf %s",
-          cairn__path_show(cairn__desc_path(&x->p.in.leaf)).s);
+      return cairn_within(err, "leaf %s",
+                          cairn__path_show(cairn__desc_path(&x->p.in.leaf)).s);
   if (err->code != CAIRN_OK) return err->code;
   if (x->next_held != x->s->num_held)
     return cairn_fail(err, CAIRN_INTERNAL,
@@ -181,8 +180,7 @@ static cairn_code_t walk(prepare_t *x, cairn_error_t *err) {
 
 cairn_code_t cairn__tree_prepare(cairn__tree_save_t *s, cairn_error_t *err) {
   prepare_t x = {.s = s};
-  cairn_code_t rc =
-      cairn__planner_open(&x.p, s->ctx, s->ctx->combined, err);
+  cairn_code_t rc = cairn__planner_open(&x.p, s->ctx, s->ctx->combined, err);
   if (rc == CAIRN_OK) rc = walk(&x, err);
   cairn__planner_close(&x.p);
   cairn__zarr_cache_free(&x.zarrs);

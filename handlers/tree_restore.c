@@ -76,8 +76,7 @@ static void finish(cairn__tree_restore_t *r) {
 static void advance(cairn__tree_restore_t *r);
 
 static void on_phase(cairn_wait_t *w) {
-  cairn__tree_restore_t *r =
-      cairn_container_of(w, cairn__tree_restore_t, wait);
+  cairn__tree_restore_t *r = cairn_container_of(w, cairn__tree_restore_t, wait);
   cairn_wait_result(w, &r->err);
   r->phase++;
   advance(r);

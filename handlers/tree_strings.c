@@ -28,9 +28,8 @@ static bool sort_members(cairn__tree_stored_t *s) {
 
 static const cairn_json_t *root_member(cairn__tree_stored_t *s,
                                        cairn_bytes_t key) {
-  const cairn_json_t *const *found =
-      bsearch(&key, s->sorted, s->strings.root->n, sizeof *s->sorted,
-              key_to_member);
+  const cairn_json_t *const *found = bsearch(
+      &key, s->sorted, s->strings.root->n, sizeof *s->sorted, key_to_member);
   return found != NULL ? *found : NULL;
 }
 
