@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-cairn_bytes_t cairn__key_text(const cairn_key_t *key,
-                              char tmp[CAIRN__KEY_TEXT]) {
+cairn_bytes_t cairn__key_as_stored(const cairn_key_t *key,
+                                   char tmp[CAIRN__KEY_TEXT]) {
   if (key->type != CAIRN_KEY_SEQ && key->type != CAIRN_KEY_INT)
     return key->name;
   int n = snprintf(tmp, CAIRN__KEY_TEXT, "%" PRId64, key->index);
@@ -24,7 +24,8 @@ static int key_cmp(const cairn_key_t *a, const cairn_key_t *b) {
   bool sa = a->type == CAIRN_KEY_SEQ, sb = b->type == CAIRN_KEY_SEQ;
   if (sa != sb) return sa ? -1 : 1;
   if (sa) return (a->index > b->index) - (a->index < b->index);
-  return cairn__text_cmp(cairn__key_text(a, ta), cairn__key_text(b, tb));
+  return cairn__text_cmp(cairn__key_as_stored(a, ta),
+                         cairn__key_as_stored(b, tb));
 }
 
 int cairn__keypath_cmp(cairn__keypath_t a, cairn__keypath_t b) {
@@ -45,7 +46,7 @@ bool cairn__keypath_starts(cairn__keypath_t b, cairn__keypath_t a) {
 void cairn__keypath_name(cairn__keypath_t path, cairn_buf_t *out) {
   char tmp[CAIRN__KEY_TEXT];
   for (size_t i = 0; i < path.n; i++) {
-    cairn_bytes_t text = cairn__key_text(&path.keys[i], tmp);
+    cairn_bytes_t text = cairn__key_as_stored(&path.keys[i], tmp);
     if (i != 0) cairn_buf_put_u8(out, '.');
     cairn_buf_put(out, text.p, text.n);
   }
@@ -81,8 +82,8 @@ size_t *cairn__keypath_sort(size_t n,
   return order;
 }
 
-cairn__path_text_t cairn__path_show(cairn__keypath_t path) {
-  cairn__path_text_t out;
+cairn__path_shown_t cairn__path_show(cairn__keypath_t path) {
+  cairn__path_shown_t out;
   cairn_path_text(path.keys, path.n, out.s, sizeof out.s);
   return out;
 }

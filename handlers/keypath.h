@@ -19,8 +19,8 @@ static inline cairn__keypath_t cairn__leaf_path(const cairn_leaf_t *leaf) {
 
 /* The key as it is stored; a number is written to tmp. */
 #define CAIRN__KEY_TEXT 24
-cairn_bytes_t cairn__key_text(const cairn_key_t *key,
-                              char tmp[CAIRN__KEY_TEXT]);
+cairn_bytes_t cairn__key_as_stored(const cairn_key_t *key,
+                                   char tmp[CAIRN__KEY_TEXT]);
 
 /* An order in which a path comes right before the paths below it. */
 int cairn__keypath_cmp(cairn__keypath_t a, cairn__keypath_t b);
@@ -40,8 +40,8 @@ size_t *cairn__keypath_sort(size_t n,
 #define CAIRN__PATH_TEXT 160
 typedef struct cairn__path_text {
   char s[CAIRN__PATH_TEXT];
-} cairn__path_text_t;
-cairn__path_text_t cairn__path_show(cairn__keypath_t path);
+} cairn__path_shown_t;
+cairn__path_shown_t cairn__path_show(cairn__keypath_t path);
 
 int cairn__text_cmp(cairn_bytes_t a, cairn_bytes_t b); /* memcmp order */
 

@@ -34,8 +34,8 @@ static cairn_code_t heads_differ(combine_t *c, int rank, cairn_bytes_t other,
   cairn__desc_t *a = &c->in[0].leaf, *b = &c->in[rank].leaf;
   if (cairn__desc_parse_head(&c->in[rank], other, err) != CAIRN_OK)
     return err->code;
-  cairn__path_text_t pa = cairn__path_show(cairn__desc_path(a));
-  cairn__path_text_t pb = cairn__path_show(cairn__desc_path(b));
+  cairn__path_shown_t pa = cairn__path_show(cairn__desc_path(a));
+  cairn__path_shown_t pb = cairn__path_show(cairn__desc_path(b));
   if (cairn__keypath_cmp(cairn__desc_path(a), cairn__desc_path(b)) != 0)
     return cairn_fail(err, CAIRN_MISMATCH,
                       "rank %d has leaf %s where rank 0 has %s", rank, pb.s,

@@ -22,7 +22,7 @@ static void put_tree_key(cairn__meta_writer_t *w, cairn__keypath_t path) {
   cairn_buf_put_u8(&w->repr, '(');
   for (size_t i = 0; i < path.n; i++) {
     if (i != 0) cairn_buf_put_str(&w->repr, ", ");
-    cairn_py_repr(cairn__key_text(&path.keys[i], tmp), &w->repr);
+    cairn_py_repr(cairn__key_as_stored(&path.keys[i], tmp), &w->repr);
   }
   cairn_buf_put_str(&w->repr, path.n == 1 ? ",)" : ")");
   cairn_json_emit_str(cairn_buf_bytes(&w->repr), CAIRN_JSON_PYTHON, w->out);
@@ -34,8 +34,8 @@ static void put_keys(cairn_buf_t *out, cairn__keypath_t path) {
   for (size_t i = 0; i < path.n; i++) {
     bool seq = path.keys[i].type == CAIRN_KEY_SEQ;
     cairn_buf_put_str(out, i != 0 ? ", {\"key\": " : "{\"key\": ");
-    cairn_json_emit_str(cairn__key_text(&path.keys[i], tmp), CAIRN_JSON_PYTHON,
-                        out);
+    cairn_json_emit_str(cairn__key_as_stored(&path.keys[i], tmp),
+                        CAIRN_JSON_PYTHON, out);
     cairn_buf_put_str(out, seq ? ", \"key_type\": 1}" : ", \"key_type\": 2}");
   }
   cairn_buf_put_u8(out, ']');
