@@ -17,11 +17,23 @@ struct log_block {
   uint8_t bytes[BLOCK_BYTES];
 };
 
+void cairn__future_drop(cairn_future_t *f) {
+  cairn_future_unref(f);
+  cairn_future_resolve(f, NULL);
+}
+
 cairn__datalog_t *cairn__datalog_new(cairn_kv_t *base,
                                      const cairn__ocdbt_write_opts_t *o) {
   cairn__datalog_t *log = calloc(1, sizeof *log);
   if (log == NULL) return NULL;
   log->rt = cairn_kv_runtime(base);
+  log->finish.done = cairn_future_new(log->rt);
+  log->discard.done = cairn_future_new(log->rt);
+  if (cairn_future_ready(log->finish.done) ||
+      cairn_future_ready(log->discard.done)) { /* no memory */
+    cairn__datalog_free(log);
+    return NULL;
+  }
   log->base = base;
   log->defer_sync = o->defer_sync;
   log->place.target = o->target_data_file_size;
@@ -143,22 +155,27 @@ cairn_code_t cairn__datalog_write_pack(cairn__datalog_t *log,
 /* --- finishing --- */
 
 void cairn__datalog_file_over(cairn__datalog_t *log) {
-  if (log->finished == NULL || log->open_files != 0) return;
-  cairn_future_t *finished = log->finished;
-  log->finished = NULL;
-  cairn_future_resolve(finished, &log->err);
+  if (log->open_files != 0) return;
+  if (log->finish.asked && !log->finish.over) {
+    log->finish.over = true;
+    cairn_future_resolve(log->finish.done, &log->err);
+  }
+  if (log->discard.asked) cairn__datalog_remove_files(log);
 }
 
-cairn_future_t *cairn__datalog_finish(cairn__datalog_t *log) {
-  flush_and_forget(log);
-  cairn_future_t *done = cairn_future_new(log->rt);
-  log->finished = done;
+void cairn__datalog_close_files(cairn__datalog_t *log) {
   log->open_files++; /* not over before all are closed */
   for (size_t i = 0; i < log->n; i++)
     if (!log->files[i]->full) cairn__log_file_close(log->files[i]);
   log->open_files--;
   cairn__datalog_file_over(log);
-  return done;
+}
+
+cairn_future_t *cairn__datalog_finish(cairn__datalog_t *log) {
+  flush_and_forget(log);
+  log->finish.asked = true;
+  cairn__datalog_close_files(log);
+  return log->finish.done;
 }
 
 void cairn__datalog_free(cairn__datalog_t *log) {
@@ -171,6 +188,8 @@ void cairn__datalog_free(cairn__datalog_t *log) {
   free(log->files);
   free(log->block);
   cairn__place_reset(&log->place);
+  if (!log->finish.asked) cairn__future_drop(log->finish.done);
+  if (!log->discard.asked) cairn__future_drop(log->discard.done);
   free(log);
 }
 

@@ -11,12 +11,15 @@
 
 typedef struct cairn__datalog cairn__datalog_t;
 
+/* Drops a future of ours that nobody got. */
+void cairn__future_drop(cairn_future_t *f);
+
 /* NULL: no memory. base is borrowed. */
 cairn__datalog_t *cairn__datalog_new(cairn_kv_t *base,
                                      const cairn__ocdbt_write_opts_t *o);
 
-/* Appends `total` (> 0) bytes; *file and *offset are set on return. iov must live
- * until the future is ready. */
+/* Appends `total` (> 0) bytes; *file and *offset are set on return. iov must
+ * live until the future is ready. */
 cairn_future_t *cairn__datalog_append(cairn__datalog_t *log,
                                       const struct iovec *iov, int niov,
                                       uint64_t total, uint32_t *file,
@@ -30,11 +33,12 @@ cairn_code_t cairn__datalog_write_pack(cairn__datalog_t *log,
                                        const cairn__pack_t *pack,
                                        cairn_error_t *err);
 
-/* Ready when all files are complete (durable, unless defer_sync), with the first
- * error of anything that was appended. Once. */
+/* Ready when all files are complete (durable, unless defer_sync), with the
+ * first error of anything that was appended. Once. */
 cairn_future_t *cairn__datalog_finish(cairn__datalog_t *log);
 
-/* Removes every file again, complete or not. Once, as the last call but free. */
+/* Removes every file again, complete or not. Once, as the last call but free.
+ */
 cairn_future_t *cairn__datalog_discard(cairn__datalog_t *log);
 void cairn__datalog_free(cairn__datalog_t *log);
 

@@ -1,5 +1,5 @@
-/* One data file: the upload is begun, parts are written and summed side by side,
- * the upload is committed. */
+/* One data file: the upload is begun, parts are written and summed side by
+ * side, the upload is committed. */
 #include <stdlib.h>
 
 #include "ocdbt/datalog_impl.h"
@@ -157,16 +157,17 @@ cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
                                       uint64_t n, void *own) {
   size_t list = (size_t)niov * sizeof *iov, slot = 0;
   struct part *p = malloc(sizeof *p + list);
-  if (p == NULL || !add_sum(f, &slot)) {
+  cairn_future_t *done = cairn_future_new(f->log->rt);
+  if (p == NULL || cairn_future_ready(done) || !add_sum(f, &slot)) {
+    cairn__future_drop(done);
     free(p);
     return no_memory(f, own);
   }
   *p = (struct part){.f = f, .slot = slot, .offset = offset, .n = n};
+  p->done = done;
   p->own = own;
   p->niov = niov;
   memcpy(p->iov, iov, list);
-  p->done = cairn_future_new(f->log->rt);
-  cairn_future_t *done = p->done;
   if (own != NULL) f->log->in_flight += n;
   f->pending++;
   cairn_then(cairn_future_ref(f->begun), &p->wait, on_begun);

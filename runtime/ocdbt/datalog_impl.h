@@ -41,10 +41,15 @@ struct cairn__datalog {
   uint64_t in_flight; /* bytes of blocks */
   size_t open_files;  /* begun and not over */
   cairn_error_t err;  /* the first */
-  cairn_future_t *finished;
+  /* Made at the start: ending cannot run out of memory. */
   struct {
-    size_t i;
     cairn_future_t *done;
+    bool asked, over;
+  } finish;
+  struct {
+    cairn_future_t *done;
+    bool asked;
+    size_t i;
     cairn_wait_t wait;
   } discard;
 };
@@ -59,7 +64,10 @@ cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
                                       uint64_t n, void *own);
 /* No more parts will come. */
 void cairn__log_file_close(struct log_file *f);
-/* A file is over: perhaps the log is finished. */
+/* No more items will come for any file. */
+void cairn__datalog_close_files(cairn__datalog_t *log);
+/* A file is over: perhaps all are, and the log is finished. */
 void cairn__datalog_file_over(cairn__datalog_t *log);
+void cairn__datalog_remove_files(cairn__datalog_t *log);
 
 #endif
