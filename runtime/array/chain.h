@@ -1,6 +1,6 @@
 /* One chunk's elements to bytes and back, by the chain of its array. Pure, for
- * CPU threads; buffers are reused from chunk to chunk by keeping the coder. Here
- * err is never NULL. */
+ * CPU threads; buffers are reused from chunk to chunk by keeping the coder.
+ * Here err is never NULL. */
 #ifndef CAIRN_ARRAY_CHAIN_H_
 #define CAIRN_ARRAY_CHAIN_H_
 

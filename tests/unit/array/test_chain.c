@@ -41,10 +41,11 @@ static cairn_zarr_t *zarr2(const char *type, const char *dims,
   char text[1024];
   cairn_zarr_t *z;
   cairn_error_t err = {0};
-  snprintf(text, sizeof text,
-           "{\"chunks\":%s,\"compressor\":%s,\"dtype\":\"%s\",\"fill_value\":null,"
-           "\"filters\":null,\"order\":\"%s\",\"shape\":%s,\"zarr_format\":2}",
-           dims, compressor, type, order, dims);
+  snprintf(
+      text, sizeof text,
+      "{\"chunks\":%s,\"compressor\":%s,\"dtype\":\"%s\",\"fill_value\":null,"
+      "\"filters\":null,\"order\":\"%s\",\"shape\":%s,\"zarr_format\":2}",
+      dims, compressor, type, order, dims);
   cr_assert_eq(cairn_zarr_parse(2, cairn_bytes_str(text), &z, &err), CAIRN_OK,
                "%s", err.message);
   return z;
