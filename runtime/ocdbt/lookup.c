@@ -26,7 +26,7 @@ static cairn_code_t look(struct lookup *l, enum progress *p,
   cairn_code_t rc = cairn__check_reference(n, l->height, l->bound, err);
   *p = OVER;
   if (rc != CAIRN_OK) return cairn__within_loc(err, &l->loc), rc;
-  size_t i = cairn__node_find(n, l->rest);
+  size_t i = cairn__ocdbt_node_find(n, l->rest);
   if (i == n->n) return CAIRN_OK;
   const cairn__ocdbt_entry_t *e = &n->entries[i];
   if (l->height == 0) {

@@ -229,7 +229,7 @@ cairn_code_t cairn__check_reference(const cairn__ocdbt_node_t *n,
   return CAIRN_OK;
 }
 
-size_t cairn__node_find(const cairn__ocdbt_node_t *n, cairn_bytes_t k) {
+size_t cairn__ocdbt_node_find(const cairn__ocdbt_node_t *n, cairn_bytes_t k) {
   size_t lo = 0, hi = n->n; /* keys below lo are <= k, from hi on are > k */
   while (lo < hi) {
     size_t mid = lo + (hi - lo) / 2;

@@ -69,7 +69,7 @@ cairn__check_reference(const cairn__ocdbt_node_t *n, unsigned height,
                        cairn_bytes_t bound, cairn_error_t *err);
 
 /* Index of the last entry with key <= k; n->n if there is none. */
-size_t cairn__node_find(const cairn__ocdbt_node_t *n, cairn_bytes_t k);
+size_t cairn__ocdbt_node_find(const cairn__ocdbt_node_t *n, cairn_bytes_t k);
 
 /* --- the reader --- */
 

@@ -60,7 +60,7 @@ static bool relative_prefix(const struct walk *w, size_t implicit_n,
 /* Where entries of interest begin: at a leaf the first key not below the
  * prefix, above it the child that may hold such a key. */
 static size_t first_entry(const cairn__ocdbt_node_t *n, cairn_bytes_t prefix) {
-  size_t i = cairn__node_find(n, prefix);
+  size_t i = cairn__ocdbt_node_find(n, prefix);
   if (i == n->n) return 0;
   if (n->height > 0 || cairn__bytes_eq(n->entries[i].key, prefix)) return i;
   return i + 1;
