@@ -129,7 +129,8 @@ static bool hex32(const cairn_json_t *v, uint32_t *out) {
   return true;
 }
 
-/* Compared as text, so that a flipped bit that only changes a digit's case shows. */
+/* Compared as text, so that a flipped bit that only changes a digit's case
+ * shows. */
 static cairn_code_t check_seal(cairn_bytes_t text, cairn_error_t *err) {
   char want[SEAL_BYTES + 1];
   if (text.n < SEAL_BYTES) return bad(err, "crc32c");

@@ -336,9 +336,16 @@ static bool is_skipped(const cairn_save_t *s) {
 
 /* --- the end --- */
 
+static void count_bytes(cairn_save_t *s) {
+  long long bytes = 0;
+  for (size_t i = 0; i < s->n; i++) bytes += s->items[i].ctx.bytes;
+  atomic_store(&s->bytes, bytes);
+}
+
 static void resolve_written(cairn_save_t *s) {
   if (s->written_resolved) return;
   s->written_resolved = true;
+  count_bytes(s);
   if (s->err.code == CAIRN_OK)
     atomic_store(&s->written_ns, cairn__now_ns() - s->begun_ns);
   cairn_future_resolve(s->written, &s->err);

@@ -203,12 +203,6 @@ static cairn_code_t wait_for_previous(cairn_checkpointer_t *ck,
   return cairn__background_take(ck, err);
 }
 
-static void add_bytes(cairn_save_t *s) {
-  long long bytes = 0;
-  for (size_t i = 0; i < s->n; i++) bytes += s->items[i].ctx.bytes;
-  atomic_store(&s->bytes, bytes);
-}
-
 cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
                                const cairn__save_request_t *req,
                                cairn_save_t **out, cairn_error_t *err) {
@@ -228,7 +222,6 @@ cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
   s->begun_ns = begun;
   s->told = snapshot_items(s, req, &s->err) != CAIRN_OK;
   cairn_error_copy(&local, &s->err);
-  add_bytes(s);
   replace_current(ck, s);
   atomic_store(&s->blocked_ns, cairn__now_ns() - begun);
   if (out != NULL && local.code == CAIRN_OK) {
