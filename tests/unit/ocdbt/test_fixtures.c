@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "ocdbt/wire.h"
+#include "ocdbt/pack.h"
 #include "unit/ocdbt/objects.h"
 
-static size_t manifests, nodes, version_nodes, keys;
+static size_t manifests, nodes, version_nodes, keys, rebuilt;
 
 static void expect_same_body(const char *where, uint32_t magic,
                              cairn_bytes_t in, const cairn_buf_t *again) {
@@ -123,6 +123,113 @@ static void check_version_ref(const char *root,
   cairn_buf_reset(&again);
 }
 
+/* --- the same tree from its entries --- */
+
+struct collected {
+  cairn__entries_t entries;
+  cairn__ocdbt_node_t nodes[4096]; /* entries point into them */
+  size_t n;
+};
+
+static void read_node(const char *root, const cairn__ocdbt_loc_t *l,
+                      cairn__ocdbt_node_t *n) {
+  cairn_buf_t bytes = {0};
+  cr_assert(read_at(root, l, &bytes));
+  cr_assert_eq(
+      cairn__ocdbt_node_decode(cairn_buf_bytes(&bytes), l->file.base, n, NULL),
+      CAIRN_OK);
+  cairn_buf_reset(&bytes);
+}
+
+/* Full keys: implicit prefixes put back. */
+static void collect(const char *root, const cairn__ocdbt_loc_t *l,
+                    cairn_bytes_t implicit, struct collected *out) {
+  cr_assert_lt(out->n, 4096);
+  cairn__ocdbt_node_t *n = &out->nodes[out->n++];
+  read_node(root, l, n);
+  for (size_t i = 0; i < n->n; i++) {
+    const cairn__ocdbt_entry_t *e = &n->entries[i];
+    uint8_t *full =
+        cairn__arena_alloc(&out->entries.arena, implicit.n + e->key.n, 1);
+    if (implicit.n != 0) memcpy(full, implicit.p, implicit.n);
+    if (e->key.n != 0) memcpy(full + implicit.n, e->key.p, e->key.n);
+    if (n->height > 0) {
+      collect(root, &e->loc, cairn_bytes(full, implicit.n + e->subtree_prefix),
+              out);
+      continue;
+    }
+    cairn__ocdbt_entry_t *copy = cairn__entries_add(&out->entries);
+    *copy = *e;
+    copy->key = cairn_bytes(full, implicit.n + e->key.n);
+  }
+}
+
+/* Leaves to the byte; above them everything but where the children lie, which
+ * depends on how well libzstd compressed them. */
+static void expect_same_tree(const char *root, const cairn__ocdbt_loc_t *was,
+                             const cairn__pack_t *pack,
+                             const cairn__ocdbt_loc_t *is) {
+  cairn__ocdbt_node_t a, b;
+  cairn_buf_t own = {.p = pack->bytes.p + is->offset, .n = is->length};
+  read_node(root, was, &a);
+  cr_assert_eq(
+      cairn__ocdbt_node_decode(cairn_buf_bytes(&own), is->file.base, &b, NULL),
+      CAIRN_OK);
+  cr_assert_eq(a.height, b.height, "%s", root);
+  cr_assert_eq(a.n, b.n, "%s: %zu entries, want %zu", root, b.n, a.n);
+  for (size_t i = 0; i < a.n && a.height > 0; i++) {
+    cr_expect(cairn__bytes_eq(a.entries[i].key, b.entries[i].key));
+    cr_expect_eq(a.entries[i].subtree_prefix, b.entries[i].subtree_prefix);
+    cr_expect_eq(a.entries[i].stats.num_keys, b.entries[i].stats.num_keys);
+    expect_same_tree(root, &a.entries[i].loc, pack, &b.entries[i].loc);
+  }
+  if (a.height == 0) {
+    cairn_buf_t object = {0};
+    cr_assert(read_at(root, was, &object));
+    expect_same_body(root, CAIRN__OCDBT_BTREE_NODE, cairn_buf_bytes(&object),
+                     &own);
+    cairn_buf_reset(&object);
+  }
+  cairn__ocdbt_node_free(&a);
+  cairn__ocdbt_node_free(&b);
+}
+
+static void rebuild_from(const char *root, const cairn__ocdbt_manifest_t *m,
+                         struct collected *all) {
+  const cairn__ocdbt_version_t *v = &m->versions[0];
+  cairn__place_t place = {0};
+  cairn__pack_t pack = {.place = &place};
+  cairn__ocdbt_version_t out;
+  cairn_error_t err = {0};
+  uint32_t file;
+  uint64_t offset;
+  cr_assert(cairn__place_next(&place, 0, &file, &offset));
+  memcpy(place.files[0]->name, v->root.file.rel.p, CAIRN__DATA_FILE_NAME);
+  cr_assert_eq(cairn__tree_write(&m->config, all->entries.e, all->entries.n,
+                                 &pack, &out, &err),
+               CAIRN_OK, "%s", err.message);
+  cr_expect_eq(out.root_height, v->root_height);
+  cr_expect_eq(out.stats.num_keys, v->stats.num_keys);
+  expect_same_tree(root, &v->root, &pack, &out.root);
+  rebuilt++;
+  cairn__pack_reset(&pack);
+  cairn__place_reset(&place);
+}
+
+/* What one commit made of entries, our rules must make of them too. */
+static void rebuild(const char *root, const cairn__ocdbt_manifest_t *m) {
+  static struct collected all;
+  const cairn__ocdbt_version_t *v = &m->versions[0];
+  if (m->num_versions != 1 || v->generation != 1 ||
+      cairn__ocdbt_loc_missing(&v->root) ||
+      v->root.file.rel.n != CAIRN__DATA_FILE_NAME)
+    return;
+  collect(root, &v->root, cairn_bytes(NULL, 0), &all);
+  rebuild_from(root, m, &all);
+  cairn__entries_reset(&all.entries);
+  while (all.n > 0) cairn__ocdbt_node_free(&all.nodes[--all.n]);
+}
+
 static void check_database(const char *root) {
   char path[2048];
   cairn_error_t err = {0};
@@ -139,6 +246,7 @@ static void check_database(const char *root) {
   check_versions(root, m.versions, m.num_versions, &m.config);
   for (size_t i = 0; i < m.num_nodes; i++)
     check_version_ref(root, &m.nodes[i], &m.config);
+  if (m.config.manifest_kind == 0) rebuild(root, &m);
   cairn__ocdbt_manifest_free(&m);
   cairn_buf_reset(&bytes);
   cairn_buf_reset(&again);
@@ -166,6 +274,8 @@ Test(fixtures, all_databases_decode_and_encode_again, .timeout = 100) {
   cr_expect_geq(manifests, 170);
   cr_expect_geq(nodes, 1000);
   cr_expect_geq(version_nodes, 1);
-  cr_log_info("%zu manifests, %zu nodes, %zu version nodes, %zu keys",
-              manifests, nodes, version_nodes, keys);
+  cr_expect_geq(rebuilt, 76, "%zu rebuilt", rebuilt);
+  cr_log_info(
+      "%zu manifests, %zu nodes, %zu version nodes, %zu keys, %zu trees",
+      manifests, nodes, version_nodes, keys, rebuilt);
 }
