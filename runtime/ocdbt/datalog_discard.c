@@ -15,7 +15,7 @@ static void on_removed(cairn_wait_t *w) {
 static cairn_future_t *remove_file(struct log_file *f) {
   cairn_upload_t *upload = f->upload;
   f->upload = NULL;
-  if (f->committed)
+  if (f->may_exist)
     return cairn_kv_remove(f->log->base, cairn_bytes_str(f->data->name), NULL,
                            NULL);
   return upload != NULL ? cairn_upload_abort(upload) : NULL;

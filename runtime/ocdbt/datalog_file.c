@@ -54,8 +54,9 @@ static void file_over(struct log_file *f) {
 
 static void on_committed(cairn_wait_t *w) {
   struct log_file *f = cairn_container_of(w, struct log_file, wait);
-  f->committed = cairn_wait_result(w, &f->log->err) == CAIRN_OK;
-  f->upload = NULL; /* gone, committed or not */
+  cairn_wait_result(w, &f->log->err);
+  f->may_exist = true; /* also after an error: it may have come late */
+  f->upload = NULL;    /* gone, committed or not */
   file_over(f);
 }
 

@@ -20,7 +20,7 @@ struct log_file {
   cairn_upload_t *upload;
   cairn_future_t *begun;
   size_t pending; /* parts on the way */
-  bool full, committing, committed, over;
+  bool full, committing, may_exist, over;
   struct log_part_sum *sums;
   size_t num_sums, cap_sums, joined;
   uint64_t length; /* of what is joined */
