@@ -166,7 +166,7 @@ typedef struct cairn_plan_in {
 
 typedef struct cairn_plan_piece { /* to be written by one rank; whole chunks */
   int owner;
-  size_t box; /* index of the owner's box that holds it */
+  size_t box; /* index in boxes of one of the owner's that holds it */
   int64_t *origin, *extent;
 } cairn_plan_piece_t;
 

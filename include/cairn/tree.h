@@ -121,10 +121,10 @@ typedef struct cairn_leaf {
   size_t path_n;
   cairn_bytes_t
       name; /* the path's keys joined by '.': Orbax's parameter name */
-  cairn_dtype_t dtype;  /* ARRAY, SCALAR */
-  int rank;             /* ARRAY */
-  const int64_t *shape; /* rank numbers */
-  const cairn_box_t *boxes;
+  cairn_dtype_t dtype;      /* ARRAY, SCALAR */
+  int rank;                 /* ARRAY */
+  const int64_t *shape;     /* rank numbers */
+  const cairn_box_t *boxes; /* strides are always filled in */
   size_t num_boxes;
   const cairn_sharding_t *sharding;
   cairn_snapshot_t snapshot;
@@ -188,8 +188,10 @@ CAIRN_API const cairn_leaf_t *cairn_tree_find(const cairn_tree_t *tree,
 /* Can this tree be stored? CAIRN_INVALID, naming both paths, if two paths give
  * the same joined name, one leaf's path is a prefix of another's, the storage
  * keys of two leaves meet (a name that is another name + '/' + ...), sequence
- * indexes have gaps, a dict mixes key kinds that give the same text, a key or
- * string is not UTF-8, or the tree is empty. */
+ * indexes have gaps or stand beside names, a dict mixes key kinds that give the
+ * same text, a key or string is not UTF-8, a string has no NUL within its
+ * capacity, or the tree is empty. A leaf with the empty name must be the only
+ * one of its kind that is stored. */
 CAIRN_API cairn_code_t cairn_tree_check(const cairn_tree_t *tree,
                                         cairn_error_t *err);
 

@@ -1,6 +1,7 @@
 /* cairn.json: which files make this step, how long each is, and the CRC-32C of
  * each. Its last member is the CRC-32C of all text before that member. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -8,7 +9,8 @@
 #include "checkpoint/side_files.h"
 
 #define VERSION 1
-#define SEAL_BYTES 21 /* ,"crc32c":"01234567"} */
+#define SEAL_FORMAT ",\"crc32c\":\"%08" PRIx32 "\"}"
+#define SEAL_BYTES 21
 
 static const char *const profile_names[] = {"cairn", "orbax", "orbax_v1"};
 
@@ -107,7 +109,7 @@ void cairn__binding_emit(cairn__binding_t *b, cairn_buf_t *out) {
   }
   cairn_buf_put_str(out, "}");
   if (out->failed) return;
-  cairn_buf_printf(out, ",\"crc32c\":\"%08" PRIx32 "\"}",
+  cairn_buf_printf(out, SEAL_FORMAT,
                    cairn__crc32c(0, out->p + start, out->n - start));
 }
 
@@ -127,12 +129,13 @@ static bool hex32(const cairn_json_t *v, uint32_t *out) {
   return true;
 }
 
-static cairn_code_t check_seal(cairn_bytes_t text, const cairn_json_t *doc,
-                               cairn_error_t *err) {
-  uint32_t want;
-  if (text.n < SEAL_BYTES || !hex32(cairn_json_get(doc, "crc32c"), &want))
-    return bad(err, "crc32c");
-  if (cairn__crc32c(0, text.p, text.n - SEAL_BYTES) != want)
+/* Compared as text, so that a flipped bit that only changes a digit's case shows. */
+static cairn_code_t check_seal(cairn_bytes_t text, cairn_error_t *err) {
+  char want[SEAL_BYTES + 1];
+  if (text.n < SEAL_BYTES) return bad(err, "crc32c");
+  size_t n = text.n - SEAL_BYTES;
+  snprintf(want, sizeof(want), SEAL_FORMAT, cairn__crc32c(0, text.p, n));
+  if (memcmp(text.p + n, want, SEAL_BYTES) != 0)
     return cairn_fail(err, CAIRN_CORRUPT, "crc32c: checksum of the file");
   return CAIRN_OK;
 }
@@ -201,7 +204,7 @@ cairn_code_t cairn__binding_parse(cairn_bytes_t text, cairn__binding_t *out,
   cairn_json_doc_t doc = {0};
   *out = (cairn__binding_t){0};
   cairn_code_t rc = cairn_json_parse(text, NULL, &doc, err);
-  if (rc == CAIRN_OK) rc = check_seal(text, doc.root, err);
+  if (rc == CAIRN_OK) rc = check_seal(text, err);
   if (rc == CAIRN_OK) rc = read_head(doc.root, out, err);
   if (rc == CAIRN_OK)
     rc = read_items(cairn_json_get(doc.root, "items"), out, err);

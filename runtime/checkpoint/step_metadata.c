@@ -66,8 +66,11 @@ static cairn_code_t read_handlers(const cairn_json_t *v,
     if (c->kind != CAIRN_JSON_STRING) continue; /* null until it is known */
     cairn__item_type_t *item = &out->items[out->n++];
     item->item = at;
-    if (c->key.n != 0) memcpy(at, c->key.p, c->key.n);
-    at += c->key.n + 1;
+    if (c != v) { /* a bare string has no name */
+      if (c->key.n != 0) memcpy(at, c->key.p, c->key.n);
+      at += c->key.n;
+    }
+    at++;
     item->typestr = at;
     if (c->str.n != 0) memcpy(at, c->str.p, c->str.n);
     at += c->str.n + 1;

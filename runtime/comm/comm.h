@@ -7,7 +7,9 @@
  * "first set, lowest rank", its origin (rank, host) set where it is unset and
  * then kept. A rank that failed still votes. A vote also carries (operation,
  * phase, step, hash): ranks that disagree on these all leave with
- * CAIRN_MISMATCH saying which rank said what.
+ * CAIRN_MISMATCH saying which rank said what. If the calls or phases differ,
+ * the lane is closed to further votes too: how many more each call would make
+ * is not known.
  *
  *   cairn__vote_t *v = &op->vote;
  *   v->phase = PHASE_WRITTEN; v->step = step; ...
@@ -15,7 +17,9 @@
  *
  * Deadlines: vote.deadline_ms (0: the lane's default). When it passes, the vote
  * ends with CAIRN_TIMED_OUT naming the ranks (and hosts) not heard from, and
- * the phase; the lane is then closed to further use and its memory kept. */
+ * the phase; the lane is then closed to further use: votes on it end with
+ * CAIRN_CLOSED at once. An error that a rank brought stays the error even then.
+ * Without a deadline (neither is positive) a vote waits for ever. */
 #ifndef CAIRN_COMM_COMM_H_
 #define CAIRN_COMM_COMM_H_
 
@@ -31,8 +35,9 @@ CAIRN_MUST_CHECK cairn_code_t cairn__lane_open(cairn_comm_t *comm,
                                                int64_t deadline_ms,
                                                cairn__lane_t **out,
                                                cairn_error_t *err);
-/* Local (not collective in effect: no waiting for others); caller's thread. A
- * lane with a vote that timed out keeps its memory until the runtime ends. */
+/* Local (not collective in effect: no waiting for others); caller's thread; no
+ * vote may be under way. If a transport cannot take back a message of a vote
+ * that timed out, the lane's memory is kept for good. NULL is fine. */
 void cairn__lane_close(cairn__lane_t *lane);
 cairn_comm_t *cairn__lane_comm(cairn__lane_t *lane);
 cairn_runtime_t *cairn__comm_runtime(cairn_comm_t *comm);
@@ -56,12 +61,15 @@ struct cairn__vote {
   uint64_t any_bits; /* OR over ranks */
   int64_t max_value; /* MAX over ranks */
 
-  /* Payloads. up: this rank's bytes, to the root (borrowed until fn). down: at
-   * the root, bytes for everyone (set by on_root, borrowed until fn). */
+  /* Payloads. up: this rank's bytes, to the root (borrowed until fn; they
+   * travel only if no rank brought an error). down: at the root, bytes for
+   * everyone (set by on_root, borrowed until fn); every rank has memory for
+   * them before the outcome is decided, or the outcome is CAIRN_NO_MEMORY. */
   cairn_bytes_t up;
-  /* Called at the root when all ranks' frames and payloads are there and before
-   * anything goes down; may set *err (which then goes to all) and v->down. May
-   * be NULL. Loop thread; must not block. */
+  /* Called at the root when all ranks' frames and payloads are there, none
+   * brought an error, and nothing has gone down yet; may set *err (which then
+   * goes to all), v->down and the combined values. May be NULL. Loop thread;
+   * must not block. */
   void (*on_root)(cairn__vote_t *v, cairn_error_t *err);
   cairn_bytes_t down;
 

@@ -116,7 +116,7 @@ STORE_TEST(ranges_are_exact_and_nothing_is_clamped) {
       cr_assert(v.found);
       cr_assert_eq(v.total_size, 10);
       cr_assert_eq(v.data.n, strlen(r->want));
-      cr_assert_eq(memcmp(v.data.p, r->want, v.data.n), 0);
+      cr_assert(v.data.n == 0 || memcmp(v.data.p, r->want, v.data.n) == 0);
     }
     cairn_value_reset(&v);
   }

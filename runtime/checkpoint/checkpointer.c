@@ -1,0 +1,151 @@
+/* The public checkpointer: options, opening, and paths; the work is in save*.c
+ * and restore.c. */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/layout.h"
+
+#define DEFAULT_DEADLINE_MS (INT64_C(20) * 60 * 1000)
+
+static cairn_code_t check_opts(const cairn_checkpointer_opts_t *o,
+                               cairn_error_t *err) {
+  if (o->profile < CAIRN_PROFILE_CAIRN || o->profile > CAIRN_PROFILE_ORBAX_V1)
+    return cairn_fail(err, CAIRN_INVALID, "profile %d", (int)o->profile);
+  if (o->chunk_bytes < 0 || o->deadline_ms < 0)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "chunk_bytes and deadline_ms cannot be negative");
+  return CAIRN_OK;
+}
+
+static cairn_code_t open_parts(cairn_checkpointer_t *ck, cairn_error_t *err) {
+  cairn_code_t rc = cairn_handlers_builtin(ck->rt, err);
+  if (rc == CAIRN_OK) rc = cairn__pool_new(&ck->pool, err);
+  /* Opening lanes is collective: a rank that failed above has left the others
+   * waiting for it, so nothing above may depend on anything but memory. */
+  if (rc == CAIRN_OK)
+    rc = cairn__lane_open(ck->comm, ck->opts.deadline_ms, &ck->save_lane, err);
+  if (rc == CAIRN_OK)
+    rc = cairn__lane_open(ck->comm, ck->opts.deadline_ms, &ck->call_lane, err);
+  return rc;
+}
+
+static void checkpointer_free(cairn_checkpointer_t *ck) {
+  cairn_save_unref(ck->current);
+  if (ck->call_lane != NULL) cairn__lane_close(ck->call_lane);
+  if (ck->save_lane != NULL) cairn__lane_close(ck->save_lane);
+  cairn__pool_free(ck->pool);
+  cairn_buf_reset(&ck->combined);
+  pthread_mutex_destroy(&ck->lock);
+  cairn_runtime_drop(ck->rt, "checkpointer");
+  free(ck);
+}
+
+cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
+                                     const cairn_checkpointer_opts_t *opts,
+                                     cairn_checkpointer_t **out,
+                                     cairn_error_t *err) {
+  cairn_checkpointer_opts_t o = {0};
+  if (opts != NULL) {
+    size_t n =
+        opts->size != 0 && opts->size < sizeof(o) ? opts->size : sizeof(o);
+    memcpy(&o, opts, n);
+  }
+  if (check_opts(&o, err) != CAIRN_OK)
+    return cairn_within(err, "checkpointer options");
+  if (o.deadline_ms == 0) o.deadline_ms = DEFAULT_DEADLINE_MS;
+  cairn_checkpointer_t *ck = calloc(1, sizeof(*ck));
+  if (ck == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "checkpointer");
+  ck->rt = rt;
+  ck->comm = comm;
+  ck->opts = o;
+  pthread_mutex_init(&ck->lock, NULL);
+  cairn_runtime_hold(rt, "checkpointer");
+  cairn_code_t rc = open_parts(ck, err);
+  if (rc != CAIRN_OK) {
+    checkpointer_free(ck);
+    return rc;
+  }
+  *out = ck;
+  return CAIRN_OK;
+}
+
+/* "runs/a/7" to the directory "…/runs/a" and the name "7". */
+static cairn_code_t split_path(const char *path, char **dir, const char **name,
+                               cairn_error_t *err) {
+  *dir = path != NULL && path[0] != 0 ? cairn__dir_absolute(path) : NULL;
+  if (*dir == NULL)
+    return cairn_fail(err, CAIRN_INVALID, "a checkpoint needs a path");
+  size_t n = strlen(*dir);
+  while (n > 1 && (*dir)[n - 1] == '/') (*dir)[--n] = 0;
+  char *slash = strrchr(*dir, '/');
+  if (slash == NULL || slash[1] == 0 ||
+      cairn__name_is_temporary(cairn_bytes_str(slash + 1))) {
+    cairn_fail(err, CAIRN_INVALID, "%s cannot be a checkpoint's path", path);
+    free(*dir);
+    return CAIRN_INVALID;
+  }
+  *slash = 0;
+  *name = slash + 1;
+  return CAIRN_OK;
+}
+
+cairn_code_t cairn_checkpointer_save(cairn_checkpointer_t *ck, const char *path,
+                                     const cairn_item_t *items, size_t n,
+                                     cairn_save_t **save, cairn_error_t *err) {
+  cairn__save_request_t req = {.step = -1, .items = items, .n = n};
+  char *dir;
+  cairn_code_t rc = split_path(path, &dir, &req.name, err);
+  if (rc != CAIRN_OK) return rc;
+  req.dir = dir[0] != 0 ? dir : "/";
+  rc = cairn__save_begin(ck, &req, save, err);
+  free(dir);
+  return rc;
+}
+
+cairn_code_t cairn_checkpointer_restore(cairn_checkpointer_t *ck,
+                                        const char *path,
+                                        const cairn_item_t *items, size_t n,
+                                        const cairn_restore_opts_t *opts,
+                                        cairn_error_t *err) {
+  cairn__restore_request_t req = {.step = -1, .items = items, .n = n};
+  char *dir;
+  cairn_code_t rc = split_path(path, &dir, &req.name, err);
+  if (rc != CAIRN_OK) return rc;
+  req.dir = dir[0] != 0 ? dir : "/";
+  req.partial = opts != NULL && opts->partial;
+  rc = cairn_checkpointer_wait(ck, -1, err);
+  if (rc == CAIRN_OK) rc = cairn__restore(ck, &req, err);
+  free(dir);
+  return rc;
+}
+
+cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
+                                     int64_t timeout_ms, cairn_error_t *err) {
+  pthread_mutex_lock(&ck->lock);
+  cairn_save_t *s = ck->current;
+  if (s != NULL) cairn__save_ref(s);
+  pthread_mutex_unlock(&ck->lock);
+  bool ready = true;
+  if (s != NULL) {
+    cairn_future_wait(s->done, timeout_ms, NULL);
+    ready = cairn_future_ready(s->done);
+    cairn_save_unref(s);
+  }
+  if (!ready)
+    return cairn_fail(err, CAIRN_TIMED_OUT,
+                      "a save is still running after %lld ms",
+                      (long long)timeout_ms);
+  return cairn__background_take(ck, err);
+}
+
+cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
+                                      int64_t timeout_ms, cairn_error_t *err) {
+  cairn_error_t local = {0};
+  if (ck == NULL) return CAIRN_OK;
+  if (cairn_checkpointer_wait(ck, timeout_ms, &local) == CAIRN_TIMED_OUT &&
+      !cairn_future_ready(ck->current->done))
+    return cairn_error_copy(err, &local);
+  checkpointer_free(ck);
+  return cairn_error_copy(err, &local);
+}

@@ -1,0 +1,410 @@
+/* One save, from the snapshot to the rename (design.md 9, reference
+ * orbax.md 2.2):
+ *
+ *   phase       who      what
+ *   OPEN        all      the store of the parent directory
+ *   DESCRIBE    all      each item's part, in bytes
+ *   CREATE      primary  the temporary directory, with its owner file
+ *   CREATED     all      vote; carries the save's id; is any description new?
+ *   GATHER      all      vote, only if so: descriptions to the primary
+ *   COMBINE     primary  all descriptions into one plan
+ *   PLAN        all      vote: the plan to everyone
+ *   SEE         all      is the owner file visible from here?
+ *   COMMIT      all      handlers write their parts
+ *   STORE       all      one commit of each private database; all of it durable
+ *   WRITTEN     all      vote; carries what each rank wrote
+ *   MERGE       primary  the merged databases
+ *   FINALIZE    primary  handlers' side files
+ *   SIDE        primary  the step's side files, cairn.json last, all durable
+ *   PUBLISH     primary  owner file removed, temporary renamed to the step
+ *   CLEAN       primary  after a failure: the temporary directory goes
+ *   VISIBLE     all      vote: one outcome on all ranks
+ *   CLOSE       all      stores
+ *
+ * After a failure nothing is started but clean-up, and no vote is missed: a
+ * missing rank would leave the others waiting. A vote that says "failed" says
+ * so to all, so all jump to CLEAN together. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/owner.h"
+#include "checkpoint/record.h"
+
+enum phase {
+  OPEN,
+  DESCRIBE,
+  CREATE,
+  CREATED,
+  GATHER,
+  COMBINE,
+  PLAN,
+  SEE,
+  COMMIT,
+  STORE,
+  WRITTEN,
+  MERGE,
+  FINALIZE,
+  SIDE,
+  PUBLISH,
+  CLEAN,
+  VISIBLE,
+  CLOSE,
+  DONE
+};
+
+#define OP_SAVE 0x53415645u /* "SAVE" */
+#define UNCHANGED 1u /* vote bit: this rank's descriptions are the old ones */
+
+static bool is_vote(int phase) {
+  return phase == CREATED || phase == GATHER || phase == PLAN ||
+         phase == WRITTEN || phase == VISIBLE;
+}
+
+static const char *phase_name(int phase) {
+  static const char *const names[] = {[CREATED] = "created",
+                                      [GATHER] = "describe",
+                                      [PLAN] = "plan",
+                                      [WRITTEN] = "written",
+                                      [VISIBLE] = "visible"};
+  return names[phase];
+}
+
+static void advance(cairn_save_t *s);
+
+/* --- work phases --- */
+
+static cairn_future_t *failed(cairn_save_t *s, const char *what) {
+  cairn_error_t err = {0};
+  cairn_fail(&err, CAIRN_NO_MEMORY, "%s", what);
+  return cairn_future_done(s->rt, &err);
+}
+
+static cairn_future_t *open_root(cairn_save_t *s) {
+  if (s->at++ > 0) return NULL;
+  return cairn__open_directory(s->rt, s->ck->opts.strategy, s->dir, &s->root);
+}
+
+/* The primary takes part like everyone and then makes the directory. */
+static cairn_future_t *describe(cairn_save_t *s) {
+  if (s->at >= s->n) return NULL;
+  cairn__save_item_t *item = &s->items[s->at++];
+  return item->ops->describe(item->state, &item->ctx, &item->description);
+}
+
+static cairn_future_t *see(cairn_save_t *s) {
+  if (s->at++ > 0) return NULL;
+  return cairn__owner_check(s->root, s->tmp, s->id, true);
+}
+
+/* Views of the item's directory: one that everything goes through, one that
+ * notes what is written, for cairn.json. */
+static bool open_item(cairn_save_t *s, cairn__save_item_t *item, size_t i) {
+  char *prefix = item->name[0] != 0
+                     ? cairn__printf("%s/%s/", s->tmp, item->name)
+                     : cairn__printf("%s/", s->tmp);
+  if (prefix == NULL) return false;
+  item->dir = cairn_kv_prefix(s->root, cairn_bytes_str(prefix));
+  free(prefix);
+  if (item->dir == NULL) return false;
+  item->ctx.dir = cairn__record(item->dir, item->name, &s->binding);
+  item->ctx.combined = cairn__packed_part(cairn_buf_bytes(&s->ck->combined), i);
+  item->priv.place.process_id =
+      cairn__printf("%d", cairn_comm_rank(s->ck->comm));
+  return item->ctx.dir != NULL && item->priv.place.process_id != NULL;
+}
+
+static cairn_future_t *commit(cairn_save_t *s) {
+  if (s->at >= s->n) return NULL;
+  size_t i = s->at++;
+  cairn__save_item_t *item = &s->items[i];
+  if (!open_item(s, item, i)) return failed(s, "opening an item");
+  return item->ops->commit(item->state, &item->ctx);
+}
+
+/* One commit per process and item; then this rank's side files. */
+static cairn_future_t *store(cairn_save_t *s) {
+  while (s->at < s->n) {
+    cairn__save_item_t *item = &s->items[s->at++];
+    item->has_writer = item->priv.writer != NULL;
+    if (item->has_writer)
+      return cairn__item_store_commit(item->priv.writer, &item->summary);
+  }
+  if (s->at++ > s->n || s->ck->opts.not_durable) return NULL;
+  char prefix[300];
+  snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
+  return cairn_kv_sync(s->root, cairn_bytes_str(prefix));
+}
+
+static cairn_future_t *finalize(cairn_save_t *s) {
+  if (s->at >= s->n) return NULL;
+  cairn__save_item_t *item = &s->items[s->at++];
+  return item->ops->finalize(item->state, &item->ctx);
+}
+
+/* Closes what is open, one thing a call, inner things first. */
+static cairn_future_t *close_one(cairn_save_t *s) {
+  for (size_t i = 0; i < s->n; i++) {
+    cairn__save_item_t *item = &s->items[i];
+    cairn_future_t *f = cairn__item_close_store(&item->priv);
+    if (f != NULL) return f;
+    cairn_kv_t **kv = item->ctx.dir != NULL ? &item->ctx.dir : &item->dir;
+    cairn_kv_t *open = *kv;
+    *kv = NULL;
+    if (open != NULL) return cairn_kv_close(open);
+  }
+  cairn_kv_t **kv = s->step_dir != NULL    ? &s->step_dir
+                    : s->step_view != NULL ? &s->step_view
+                                           : &s->root;
+  cairn_kv_t *open = *kv;
+  *kv = NULL;
+  return open != NULL ? cairn_kv_close(open) : NULL;
+}
+
+static cairn_future_t *start(cairn_save_t *s) {
+  switch (s->phase) {
+    case OPEN:
+      return open_root(s);
+    case DESCRIBE:
+      return describe(s);
+    case CREATE:
+      return s->primary ? cairn__save_create(s) : NULL;
+    case COMBINE:
+      return s->primary && s->exchange ? cairn__save_combine(s) : NULL;
+    case SEE:
+      return see(s);
+    case COMMIT:
+      return commit(s);
+    case STORE:
+      return store(s);
+    case MERGE:
+      return s->primary ? cairn__save_merge(s) : NULL;
+    case FINALIZE:
+      return s->primary ? finalize(s) : NULL;
+    case SIDE:
+      return s->primary ? cairn__save_side_files(s) : NULL;
+    case PUBLISH:
+      return s->primary ? cairn__save_publish(s) : NULL;
+    case CLEAN:
+      return s->primary && s->claimed && !s->published ? cairn__save_clean(s)
+                                                       : NULL;
+    default:
+      return close_one(s);
+  }
+}
+
+/* Clean-up runs also, and only then matters, after a failure; its own errors
+ * change no outcome. */
+static bool is_clean_up(int phase) {
+  return phase == CLEAN || phase == CLOSE;
+}
+
+static void on_work(cairn_wait_t *w) {
+  cairn_save_t *s = cairn_container_of(w, cairn_save_t, wait);
+  cairn_wait_result(w, is_clean_up(s->phase) ? &s->late : &s->err);
+  advance(s);
+}
+
+/* --- votes --- */
+
+static uint64_t options_hash(const cairn_save_t *s) {
+  const cairn_checkpointer_opts_t *o = &s->ck->opts;
+  uint64_t h = cairn__hash64(s->name, strlen(s->name), (uint64_t)o->profile);
+  for (size_t i = 0; i < s->n; i++) {
+    const cairn__save_item_t *item = &s->items[i];
+    if (item->name != NULL)
+      h = cairn__hash64(item->name, strlen(item->name) + 1, h);
+    if (item->ops != NULL)
+      h = cairn__hash64(item->ops->type, strlen(item->ops->type) + 1, h);
+  }
+  return h | 1;
+}
+
+static void give_id(cairn__vote_t *v, cairn_error_t *err) {
+  cairn_save_t *s = v->user;
+  (void)err;
+  v->down = cairn_bytes(s->id, 32);
+}
+
+static void give_plan(cairn__vote_t *v, cairn_error_t *err) {
+  cairn_save_t *s = v->user;
+  (void)err;
+  v->down = cairn_buf_bytes(&s->combined);
+}
+
+/* What each vote carries besides the error. A description that does not fit in
+ * memory is an error like any other, brought to the vote that would have
+ * carried it. */
+static void load_vote(cairn_save_t *s, cairn__vote_t *v) {
+  switch (s->phase) {
+    case CREATED:
+      cairn__save_pack_descriptions(s);
+      /* A rank that failed has not said what it holds, and cannot be compared.
+       */
+      v->hash = s->err.code == CAIRN_OK ? options_hash(s) : 0;
+      v->all_bits = s->exchange ? 0 : UNCHANGED;
+      v->on_root = give_id;
+      break;
+    case GATHER:
+      v->up = cairn_buf_bytes(&s->packed);
+      break;
+    case PLAN:
+      v->on_root = give_plan;
+      break;
+    case WRITTEN:
+      if (s->err.code == CAIRN_OK) cairn__save_pack_written(s);
+      if (s->err.code == CAIRN_OK) v->up = cairn_buf_bytes(&s->packed);
+      break;
+    default:
+      break;
+  }
+}
+
+static void take_plan(cairn_save_t *s, cairn_bytes_t plan) {
+  cairn_buf_t *b = &s->ck->combined;
+  cairn_buf_reset(b);
+  cairn_buf_put(b, plan.p, plan.n);
+  if (b->failed) {
+    cairn_fail(&s->err, CAIRN_NO_MEMORY, "%zu bytes of plan", plan.n);
+  }
+  s->ck->description_hash = b->failed ? 0 : s->description_hash;
+}
+
+static void unload_vote(cairn_save_t *s, cairn__vote_t *v) {
+  switch (s->phase) {
+    case CREATED:
+      if (v->received.n == 32) memcpy(s->id, v->received.p, 32);
+      s->exchange = (v->all_bits & UNCHANGED) == 0;
+      break;
+    case GATHER:
+      if (s->primary && !cairn__save_keep_gathered(s, v))
+        cairn_fail(&s->err, CAIRN_NO_MEMORY, "descriptions of all ranks");
+      break;
+    case PLAN:
+      take_plan(s, v->received);
+      break;
+    case WRITTEN:
+      if (s->primary && !cairn__save_keep_gathered(s, v))
+        cairn_fail(&s->err, CAIRN_NO_MEMORY, "what all ranks wrote");
+      break;
+    default:
+      break;
+  }
+}
+
+/* After the last vote the step may well be there. */
+static void say_not_confirmed(cairn_save_t *s) {
+  if (s->phase == VISIBLE && s->err.code == CAIRN_TIMED_OUT)
+    cairn_within(
+        &s->err,
+        "not confirmed (all ranks had written; the step may be there)");
+}
+
+static void on_vote(cairn__vote_t *v) {
+  cairn_save_t *s = v->user;
+  if (s->err.code == CAIRN_OK)
+    unload_vote(s, v);
+  else
+    say_not_confirmed(s);
+  if (s->err.code != CAIRN_OK && s->phase < CLEAN) {
+    s->phase = CLEAN;
+    if (s->exchange) s->ck->description_hash = 0;
+  } else {
+    s->phase++;
+  }
+  s->at = 0;
+  advance(s);
+}
+
+static void vote(cairn_save_t *s) {
+  cairn__vote_t *v = &s->vote;
+  *v = (cairn__vote_t){.op = OP_SAVE,
+                       .phase = (uint32_t)s->phase,
+                       .phase_name = phase_name(s->phase),
+                       .step = s->step,
+                       .deadline_ms = s->ck->opts.deadline_ms,
+                       .all_bits = ~UINT64_C(0),
+                       .user = s};
+  load_vote(s, v);
+  cairn__agree(s->ck->save_lane, v, &s->err, on_vote);
+}
+
+static bool is_skipped(const cairn_save_t *s) {
+  return (s->phase == GATHER || s->phase == PLAN) && !s->exchange;
+}
+
+/* --- the end --- */
+
+static void resolve_written(cairn_save_t *s) {
+  if (s->written_resolved) return;
+  s->written_resolved = true;
+  if (s->err.code == CAIRN_OK)
+    atomic_store(&s->written_ns, cairn__now_ns() - s->begun_ns);
+  cairn_future_resolve(s->written, &s->err);
+}
+
+static void drop_items(cairn_save_t *s) {
+  for (size_t i = 0; i < s->n; i++) {
+    cairn__save_item_t *item = &s->items[i];
+    if (item->state != NULL) item->ops->drop(item->state);
+    item->state = NULL;
+    cairn__item_unstage(&item->priv);
+    free((char *)item->priv.place.process_id);
+    item->priv.place.process_id = NULL;
+  }
+}
+
+static void keep_error(cairn_save_t *s) {
+  cairn_checkpointer_t *ck = s->ck;
+  if (s->err.code == CAIRN_OK) return;
+  if (s->step >= 0)
+    cairn_within(&s->err, "step %lld", (long long)s->step);
+  else
+    cairn_within(&s->err, "%s", s->name);
+  if (s->told) return;
+  pthread_mutex_lock(&ck->lock);
+  cairn_error_copy(&ck->background, &s->err);
+  pthread_mutex_unlock(&ck->lock);
+}
+
+/* Memory goes back first, then whoever waits may look, last of all. */
+static void finish(cairn_save_t *s) {
+  if (s->late.code != CAIRN_OK)
+    cairn_log(s->rt, CAIRN_LOG_WARN, "cleaning up after %s: %s", s->name,
+              s->late.message);
+  drop_items(s);
+  keep_error(s);
+  if (s->err.code == CAIRN_OK)
+    atomic_store(&s->committed_ns, cairn__now_ns() - s->begun_ns);
+  if (s->on_done != NULL) s->on_done(s->on_done_arg, s);
+  resolve_written(s);
+  cairn_future_resolve(s->done, &s->err);
+  cairn_save_unref(s);
+}
+
+static void advance(cairn_save_t *s) {
+  while (s->phase < DONE) {
+    if (is_vote(s->phase) && !is_skipped(s)) {
+      if (s->phase == WRITTEN && s->err.code == CAIRN_OK) resolve_written(s);
+      vote(s);
+      return;
+    }
+    bool skip = is_vote(s->phase) || (s->phase == CLEAN && !s->err.code) ||
+                (s->err.code != CAIRN_OK && !is_clean_up(s->phase));
+    cairn_future_t *next = skip ? NULL : start(s);
+    if (next != NULL) {
+      cairn_then(next, &s->wait, on_work);
+      return;
+    }
+    s->phase++;
+    s->at = 0;
+  }
+  finish(s);
+}
+
+void cairn__save_run(cairn_task_t *t) {
+  cairn_save_t *s = cairn_container_of(t, cairn_save_t, task);
+  s->phase = OPEN;
+  advance(s);
+}

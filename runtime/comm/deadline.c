@@ -1,0 +1,187 @@
+/* The clock of a vote: a soft limit that logs who is awaited, and a deadline
+ * that ends the vote and names them.
+ *
+ * Ranks enter a vote at different times, so a parent may run out of time before
+ * a child that entered later and is itself waiting. It then sends HURRY; the
+ * child answers with what it has, and so the root's text names the ranks that
+ * are missing and not the ones above them. One `grace` per level is kept for
+ * that. Who waits for the root's answer waits a little longer than the root
+ * does. */
+#include <inttypes.h>
+
+#include "comm/lane.h"
+#include "loop/loop.h"
+
+#define SOFT_LIMIT_MS 30000
+#define GRACE_LIMIT_MS 5000
+#define ANSWER_SLACK_MS 1000 /* a busy machine's root may be that late */
+#define NEVER UINT64_MAX
+
+static bool is_gathering(const cairn__lane_t *lane) {
+  return lane->phase == CAIRN__GATHER || lane->phase == CAIRN__COLLECT ||
+         lane->phase == CAIRN__OFFERED;
+}
+
+static uint64_t now_of(const cairn__lane_t *lane) {
+  return uv_now(cairn__loop(lane->comm->rt));
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b) {
+  return a < b ? a : b;
+}
+
+static void on_timer(uv_timer_t *t);
+
+static void arm(cairn__lane_t *lane) {
+  uint64_t now = now_of(lane), at = lane->soft_at;
+  if (is_gathering(lane)) {
+    at = earlier(at, lane->late_at);
+    if (!lane->hurried) at = earlier(at, lane->hurry_at);
+  } else {
+    at = earlier(at, lane->answer_at);
+  }
+  uv_timer_start(&lane->timer, on_timer, at > now ? at - now : 0, 0);
+}
+
+/* The soft limit
+ * --------------------------------------------------------------*/
+
+/* The children that are awaited, as a set of ranks in `set`. */
+static void awaited_set(const cairn__lane_t *lane, uint8_t *set) {
+  memset(set, 0, lane->bitmap_n);
+  for (int i = 0; i < lane->n_kids; i++)
+    if (lane->kids[i].waiting) cairn__set_add(set, lane->kids[i].rank);
+}
+
+static void log_wait(cairn__lane_t *lane, uint64_t now) {
+  char ranks[CAIRN__RANKS_TEXT], call[CAIRN__CALL_TEXT];
+  uint64_t waited = now - lane->started;
+  cairn__call_text(&lane->sum, call);
+  lane->soft_at = now + SOFT_LIMIT_MS;
+  if (is_gathering(lane)) {
+    awaited_set(lane, lane->awaited_set);
+    cairn_log(lane->comm->rt, CAIRN_LOG_WARN,
+              "%s: waiting for %s for %" PRIu64 " ms", call,
+              cairn__ranks_text(lane->comm, lane->awaited_set, ranks), waited);
+  } else {
+    cairn_log(lane->comm->rt, CAIRN_LOG_WARN,
+              "%s: rank %d (%s) has no answer from rank 0 (%s) for %" PRIu64
+              " ms",
+              call, lane->comm->rank, lane->comm->hosts[lane->comm->rank],
+              lane->comm->hosts[0], waited);
+  }
+}
+
+/* The deadline
+ * ------------------------------------------------------------------*/
+
+/* Asks the awaited children that have children themselves. False: there are
+ * none, so there is nothing to wait for. */
+static bool hurry_kids(cairn__lane_t *lane) {
+  cairn__frame_t *f = &lane->frames[CAIRN__HURRY];
+  bool any = false;
+  lane->hurried = true;
+  *f = lane->sum;
+  f->kind = CAIRN__HURRY;
+  f->max_value = lane->grace_ms;
+  for (int i = 0; i < lane->n_kids; i++) {
+    cairn__edge_t *kid = &lane->kids[i];
+    if (!kid->waiting || lane->comm->heights[kid->rank] == 0) continue;
+    cairn__edge_send(kid, f, sizeof *f);
+    any = true;
+  }
+  return any;
+}
+
+void cairn__deadline_hurry(cairn__lane_t *lane, int64_t grace_ms) {
+  if (!is_gathering(lane)) return; /* our answer crossed the question */
+  lane->grace_ms = grace_ms;
+  if (!lane->hurried && !hurry_kids(lane)) {
+    cairn__vote_give_up(lane);
+    return;
+  }
+  int levels = lane->comm->heights[lane->comm->rank] - 1;
+  lane->late_at = earlier(lane->late_at,
+                          now_of(lane) + (uint64_t)grace_ms * (uint64_t)levels);
+  arm(lane);
+}
+
+static void no_answer(cairn__lane_t *lane) {
+  const cairn_comm_t *comm = lane->comm;
+  char call[CAIRN__CALL_TEXT];
+  cairn_error_t err = {0};
+  int parent = lane->parent.rank;
+  cairn__call_text(&lane->sum, call);
+  if (lane->phase == CAIRN__SPREAD && !lane->receiving) {
+    cairn_fail(&err, CAIRN_TIMED_OUT, "%s: the answer could not be passed on",
+               call);
+    cairn__vote_leave(lane, &err);
+    return;
+  }
+  cairn_fail(&err, CAIRN_TIMED_OUT,
+             "rank 0 (%s, the root) has not answered rank %d (%s) within "
+             "%" PRId64 " ms in %s",
+             comm->hosts[0], comm->rank, comm->hosts[comm->rank],
+             lane->deadline_ms, call);
+  if (parent != 0)
+    cairn_within(&err, "waiting through rank %d (%s)", parent,
+                 comm->hosts[parent]);
+  err.rank = 0;
+  if (lane->phase == CAIRN__SPREAD)
+    cairn__vote_leave(lane, &err);
+  else
+    cairn__vote_abandon(lane, &err);
+}
+
+static void on_timer(uv_timer_t *t) {
+  cairn__lane_t *lane = cairn_container_of(t, cairn__lane_t, timer);
+  uint64_t now = now_of(lane);
+  if (now >= lane->soft_at) log_wait(lane, now);
+  if (is_gathering(lane) && now >= lane->late_at)
+    cairn__vote_give_up(lane);
+  else if (is_gathering(lane) && now >= lane->hurry_at && !lane->hurried)
+    hurry_kids(lane);
+  else if (!is_gathering(lane) && now >= lane->answer_at)
+    no_answer(lane);
+  if (lane->vote != NULL) arm(lane);
+}
+
+static int64_t clamp(int64_t x, int64_t low, int64_t high) {
+  return x < low ? low : x > high ? high : x;
+}
+
+static void set_times(cairn__lane_t *lane) {
+  int64_t limit = lane->vote->deadline_ms > 0 ? lane->vote->deadline_ms
+                                              : lane->default_deadline_ms;
+  uint64_t now = now_of(lane);
+  int levels = lane->comm->heights[lane->comm->rank] - 1;
+  lane->started = now;
+  lane->deadline_ms = limit;
+  lane->hurried = false;
+  lane->soft_at = now + SOFT_LIMIT_MS;
+  lane->hurry_at = lane->late_at = lane->answer_at = NEVER;
+  if (limit <= 0) return;
+  limit = clamp(limit, 1, INT64_MAX / 8);
+  lane->grace_ms = clamp(limit / 8, 1, GRACE_LIMIT_MS);
+  lane->soft_at = now + (uint64_t)clamp(limit / 4, 1, SOFT_LIMIT_MS);
+  lane->late_at = now + (uint64_t)limit;
+  lane->answer_at =
+      lane->late_at + 2 * (uint64_t)lane->grace_ms + ANSWER_SLACK_MS;
+  int64_t early = clamp(lane->grace_ms * levels, 0, limit / 2);
+  if (levels > 0) lane->hurry_at = lane->late_at - (uint64_t)early;
+}
+
+void cairn__deadline_start(cairn__lane_t *lane) {
+  uv_loop_t *loop = cairn__loop(lane->comm->rt);
+  if (!lane->timer_made) {
+    uv_timer_init(loop, &lane->timer); /* cannot fail */
+    lane->timer_made = true;
+  }
+  uv_update_time(loop);
+  set_times(lane);
+  arm(lane);
+}
+
+void cairn__deadline_stop(cairn__lane_t *lane) {
+  if (lane->timer_made) uv_timer_stop(&lane->timer);
+}

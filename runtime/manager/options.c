@@ -1,0 +1,87 @@
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "manager/internal.h"
+
+/* A whole number from the environment, if it is set. */
+static cairn_code_t env_number(const char *name, int64_t *out,
+                               cairn_error_t *err) {
+  const char *text = getenv(name);
+  if (text == NULL) return CAIRN_OK;
+  bool minus = text[0] == '-';
+  int64_t v;
+  if (!cairn__decimal(cairn_bytes_str(text + minus), &v))
+    return cairn_fail(err, CAIRN_INVALID, "%s=\"%s\" is not a number", name,
+                      text);
+  *out = minus ? -v : v;
+  return CAIRN_OK;
+}
+
+static cairn_code_t from_environment(cairn_manager_opts_t *o,
+                                     cairn_error_t *err) {
+  cairn_code_t rc =
+      env_number("CAIRN_SAVE_INTERVAL_STEPS", &o->save_interval_steps, err);
+  if (rc != CAIRN_OK) return rc;
+  if (getenv("CAIRN_MAX_TO_KEEP") == NULL) return CAIRN_OK;
+  rc = env_number("CAIRN_MAX_TO_KEEP", &o->max_to_keep, err);
+  if (rc == CAIRN_OK && o->max_to_keep == 0)
+    rc = cairn_fail(err, CAIRN_INVALID,
+                    "CAIRN_MAX_TO_KEEP=0: the newest step is always kept; -1 "
+                    "keeps all");
+  return rc;
+}
+
+static cairn_code_t check_prefix(const char *prefix, cairn_error_t *err) {
+  if (prefix == NULL) return CAIRN_OK;
+  if (prefix[0] == 0 || prefix[0] == '.' || strchr(prefix, '/') != NULL ||
+      strlen(prefix) >= sizeof(((cairn__step_format_t *)0)->prefix) ||
+      cairn__name_is_temporary(cairn_bytes_str(prefix)))
+    return cairn_fail(err, CAIRN_INVALID,
+                      "step_prefix \"%s\" cannot begin a directory's name",
+                      prefix);
+  return CAIRN_OK;
+}
+
+static cairn_code_t check(const cairn_manager_opts_t *o, cairn_error_t *err) {
+  if (o->save_interval_steps < 1)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "save_interval_steps %lld: want at least 1",
+                      (long long)o->save_interval_steps);
+  if (o->max_to_keep < -1)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "max_to_keep %lld: want a positive number, or -1 for all",
+                      (long long)o->max_to_keep);
+  if (o->step_digits < 0 || o->step_digits > 19)
+    return cairn_fail(err, CAIRN_INVALID, "step_digits %d: want 0 to 19",
+                      o->step_digits);
+  return check_prefix(o->step_prefix, err);
+}
+
+cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
+                                 cairn_manager_opts_t *out,
+                                 cairn_error_t *err) {
+  *out = (cairn_manager_opts_t){0};
+  if (in != NULL)
+    memcpy(out, in,
+           in->size != 0 && in->size < sizeof(*in) ? in->size : sizeof(*in));
+  if (out->save_interval_steps == 0) out->save_interval_steps = 1;
+  cairn_code_t rc = from_environment(out, err);
+  if (rc == CAIRN_OK) rc = check(out, err);
+  return rc == CAIRN_OK ? CAIRN_OK : cairn_within(err, "manager options");
+}
+
+static uint64_t mix(uint64_t h, int64_t v) {
+  return cairn__hash64(&v, sizeof(v), h);
+}
+
+uint64_t cairn__manager_opts_hash(const cairn_manager_t *m) {
+  const cairn_manager_opts_t *o = &m->opts;
+  const cairn_checkpointer_opts_t *c = &o->checkpointer;
+  uint64_t h = cairn__hash64(m->root, strlen(m->root), CAIRN_VERSION_MAJOR);
+  h = cairn__hash64(m->format.prefix, strlen(m->format.prefix), h);
+  h = mix(mix(mix(h, o->save_interval_steps), o->max_to_keep), o->step_digits);
+  h = mix(mix(mix(h, o->no_create), o->read_only), c->profile);
+  h = mix(mix(mix(h, c->chunk_bytes), c->no_compression), c->not_durable);
+  return mix(h, c->deadline_ms) | 1;
+}

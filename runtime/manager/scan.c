@@ -1,0 +1,265 @@
+/* Finding the steps of a root: the primary looks, everyone is told.
+ *
+ *   phase    who      what
+ *   OPEN     all      the store of the root
+ *   PROBE    primary  first time: is the root there, may we write? make it
+ *   SWEEP    primary  first time: what killed saves left
+ *   LIST     primary  names that are steps
+ *   LOOK     primary  from the newest down, until one is whole: those that are
+ * not are no steps SCANNED  all      vote: also on options; carries the list
+ *   CLOSE    all
+ *
+ * Lives on the caller's stack, who waits for it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "checkpoint/owner.h"
+#include "loop/loop.h"
+#include "manager/internal.h"
+
+enum phase { OPEN, PROBE, SWEEP, LIST, LOOK, SCANNED, CLOSE, DONE };
+
+#define OP_OPEN 0x4f50454eu /* "OPEN" */
+
+struct scan {
+  cairn_manager_t *m;
+  bool first;
+  int phase;
+  size_t at;
+  cairn_error_t err, late;
+  cairn_wait_t wait;
+  cairn__vote_t vote;
+  cairn_future_t *done;
+  cairn_kv_t *root, *step;
+  int64_t *steps;
+  size_t n, cap;
+  bool no_memory, seen;
+  char probe[64];
+  struct iovec iov;
+  cairn__step_look_t look;
+};
+
+static void advance(struct scan *s);
+
+/* --- the primary's phases --- */
+
+/* A root that is read only, or a file, or on a full disk, shows now and not at
+ * the first save, hours later. */
+static cairn_future_t *probe(struct scan *s) {
+  static const cairn_write_opts_t later = {.size = sizeof(later),
+                                           .defer_sync = true};
+  char once[33];
+  switch (s->at++) {
+    case 0:
+      cairn__random_id(once);
+      snprintf(s->probe, sizeof(s->probe), ".cairn-probe-%s", once);
+      s->iov = (struct iovec){once, 0};
+      return cairn_kv_write(s->root, cairn_bytes_str(s->probe), &s->iov, 1,
+                            &later, NULL);
+    case 1:
+      return cairn_kv_remove(s->root, cairn_bytes_str(s->probe), NULL, NULL);
+    default:
+      return NULL;
+  }
+}
+
+static bool on_any(void *arg, cairn_bytes_t key, int64_t size) {
+  struct scan *s = arg;
+  (void)key;
+  (void)size;
+  s->seen = true;
+  return false;
+}
+
+/* Without leave to create: an empty root cannot be told from none on every
+ * store, but either holds no step. */
+static cairn_future_t *must_exist(struct scan *s) {
+  if (s->at++ == 0)
+    return cairn_kv_list_dir(s->root, cairn_bytes(NULL, 0), on_any, s);
+  if (!s->seen && s->m->opts.no_create)
+    cairn_fail(&s->err, CAIRN_NOT_FOUND, "%s is not there, or empty",
+               s->m->root);
+  return NULL;
+}
+
+static bool on_name(void *arg, cairn_bytes_t key, int64_t size) {
+  struct scan *s = arg;
+  int64_t step;
+  (void)size;
+  if (key.n < 2 || key.p[key.n - 1] != '/') return true;
+  if (!cairn__step_parse(&s->m->format, cairn_bytes(key.p, key.n - 1), &step))
+    return true;
+  if (s->n == s->cap) {
+    size_t cap = s->cap == 0 ? 64 : s->cap * 2;
+    int64_t *p = realloc(s->steps, cap * sizeof(*p));
+    if (p == NULL) {
+      s->no_memory = true;
+      return false;
+    }
+    s->steps = p;
+    s->cap = cap;
+  }
+  s->steps[s->n++] = step;
+  return true;
+}
+
+static int ascending(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static cairn_future_t *list(struct scan *s) {
+  if (s->at++ == 0)
+    return cairn_kv_list_dir(s->root, cairn_bytes(NULL, 0), on_name, s);
+  if (s->no_memory) cairn_fail(&s->err, CAIRN_NO_MEMORY, "list of steps");
+  if (s->n > 1) qsort(s->steps, s->n, sizeof(*s->steps), ascending);
+  return NULL;
+}
+
+static cairn_future_t *close_step(struct scan *s) {
+  cairn_kv_t *step = s->step;
+  s->step = NULL;
+  return cairn_kv_close(step);
+}
+
+/* What was found at the call before decides; then the next one down is opened.
+ */
+static cairn_future_t *look(struct scan *s) {
+  char name[200], prefix[210];
+  if (s->step != NULL) return close_step(s);
+  if (s->at > 0) {
+    bool whole = s->look.state == CAIRN_STEP_COMPLETE && s->look.num_items > 0;
+    if (!whole)
+      cairn_log(s->m->rt, CAIRN_LOG_WARN,
+                "%s: step %" PRId64 " is not whole: %s", s->m->root,
+                s->steps[s->n - 1],
+                s->look.why != NULL ? s->look.why : "it is empty");
+    cairn__step_look_free(&s->look);
+    if (whole) return NULL;
+    s->n--;
+  }
+  if (s->n == 0) return NULL;
+  s->at++;
+  cairn__step_name(&s->m->format, s->steps[s->n - 1], name, sizeof(name));
+  snprintf(prefix, sizeof(prefix), "%s/", name);
+  s->step = cairn_kv_prefix(s->root, cairn_bytes_str(prefix));
+  if (s->step == NULL) {
+    cairn_fail(&s->err, CAIRN_NO_MEMORY, "looking at step %s", name);
+    return NULL;
+  }
+  return cairn__step_look(s->step, &s->look);
+}
+
+static cairn_future_t *start(struct scan *s) {
+  const cairn_manager_opts_t *o = &s->m->opts;
+  bool primary = s->m->primary, writes = s->first && !o->read_only;
+  switch (s->phase) {
+    case OPEN:
+      if (s->at++ > 0) return NULL;
+      return cairn__open_directory(s->m->rt, o->checkpointer.strategy,
+                                   s->m->root, &s->root);
+    case PROBE:
+      if (!primary || !s->first) return NULL;
+      return o->no_create || o->read_only ? must_exist(s) : probe(s);
+    case SWEEP:
+      return primary && writes && s->at++ == 0 ? cairn__owner_sweep(s->root)
+                                               : NULL;
+    case LIST:
+      return primary ? list(s) : NULL;
+    case LOOK:
+      return primary ? look(s) : NULL;
+    default:
+      if (s->step != NULL) return close_step(s);
+      if (s->root == NULL) return NULL;
+      cairn_kv_t *root = s->root;
+      s->root = NULL;
+      return cairn_kv_close(root);
+  }
+}
+
+/* --- the vote --- */
+
+static void give_steps(cairn__vote_t *v, cairn_error_t *err) {
+  struct scan *s = v->user;
+  (void)err;
+  v->down = cairn_bytes(s->steps, s->n * sizeof(*s->steps));
+}
+
+static void on_vote(cairn__vote_t *v) {
+  struct scan *s = v->user;
+  if (s->err.code == CAIRN_OK) {
+    size_t n = v->received.n / sizeof(int64_t);
+    int64_t *steps = malloc(v->received.n + 1);
+    if (steps != NULL && n != 0) memcpy(steps, v->received.p, v->received.n);
+    if (steps == NULL || !cairn__steps_replace(s->m, steps, n))
+      cairn_fail(&s->err, CAIRN_NO_MEMORY, "list of steps");
+    free(steps);
+  }
+  s->phase++;
+  s->at = 0;
+  advance(s);
+}
+
+static void vote(struct scan *s) {
+  s->vote = (cairn__vote_t){
+      .op = OP_OPEN,
+      .phase = (uint32_t)s->phase,
+      .phase_name = "steps listed",
+      .step = -1,
+      .hash = s->err.code == CAIRN_OK ? cairn__manager_opts_hash(s->m) : 0,
+      .deadline_ms = s->m->ck->opts.deadline_ms,
+      .on_root = give_steps,
+      .user = s};
+  cairn__agree(s->m->ck->call_lane, &s->vote, &s->err, on_vote);
+}
+
+/* --- flow --- */
+
+static void on_work(cairn_wait_t *w) {
+  struct scan *s = cairn_container_of(w, struct scan, wait);
+  cairn_error_t err = {0};
+  cairn_code_t rc = cairn_wait_result(w, &err);
+  /* An empty directory under a step's name is no step. */
+  if (s->phase == LOOK && rc == CAIRN_NOT_FOUND) err = (cairn_error_t){0};
+  cairn_error_copy(s->phase == CLOSE ? &s->late : &s->err, &err);
+  advance(s);
+}
+
+static void advance(struct scan *s) {
+  while (s->phase < DONE) {
+    if (s->phase == SCANNED) {
+      vote(s);
+      return;
+    }
+    cairn_future_t *f =
+        s->err.code == CAIRN_OK || s->phase == CLOSE ? start(s) : NULL;
+    if (f != NULL) {
+      cairn_then(f, &s->wait, on_work);
+      return;
+    }
+    s->phase++;
+    s->at = 0;
+  }
+  cairn_future_resolve(s->done, &s->err);
+}
+
+static cairn_future_t *scan_start(void *arg) {
+  struct scan *s = arg;
+  s->done = cairn_future_new(s->m->rt);
+  cairn_future_t *done = s->done;
+  advance(s);
+  return done;
+}
+
+cairn_code_t cairn__manager_scan(cairn_manager_t *m, bool first,
+                                 const cairn_error_t *brought,
+                                 cairn_error_t *err) {
+  struct scan s = {.m = m, .first = first};
+  if (brought != NULL) cairn_error_copy(&s.err, brought);
+  cairn_code_t rc = cairn__call(m->rt, scan_start, &s, -1, err);
+  cairn__step_look_free(&s.look);
+  free(s.steps);
+  return rc;
+}

@@ -1,0 +1,73 @@
+/* The data log's own files: datalog.c (appending, finishing), datalog_file.c
+ * (one file: begin, parts, commit), datalog_discard.c. */
+#ifndef CAIRN_OCDBT_DATALOG_IMPL_H_
+#define CAIRN_OCDBT_DATALOG_IMPL_H_
+
+#include "ocdbt/datalog.h"
+
+/* Length and sum of one part, kept until the parts before it have theirs. */
+struct log_part_sum {
+  uint64_t n;
+  uint32_t crc;
+  bool known;
+};
+
+/* One file. It is committed as soon as no more items go there (`full`) and no
+ * part is on the way. */
+struct log_file {
+  cairn__datalog_t *log;
+  const cairn__data_file_t *data;
+  cairn_upload_t *upload;
+  cairn_future_t *begun;
+  size_t pending; /* parts on the way */
+  bool full, committing, committed, over;
+  struct log_part_sum *sums;
+  size_t num_sums, cap_sums, joined;
+  uint64_t length; /* of what is joined */
+  uint32_t crc;
+  cairn_wait_t wait;
+};
+
+struct log_block; /* small items, gathered */
+
+struct cairn__datalog {
+  cairn_runtime_t *rt;
+  cairn_kv_t *base;
+  bool defer_sync;
+  cairn__place_t place;
+  struct log_file **files; /* as in place, made when first written to */
+  size_t n, cap;
+  struct log_block *block;
+  uint64_t in_flight; /* bytes of blocks */
+  size_t open_files;  /* begun and not over */
+  cairn_error_t err;  /* the first */
+  /* Made at the start: ending cannot run out of memory. */
+  struct {
+    cairn_future_t *done;
+    bool asked, over;
+  } finish;
+  struct {
+    cairn_future_t *done;
+    bool asked;
+    size_t i;
+    cairn_wait_t wait;
+  } discard;
+};
+
+/* The file at that index of the place, its upload begun; NULL: no memory. */
+struct log_file *cairn__log_file(cairn__datalog_t *log, uint32_t index);
+
+/* Writes a part. `own` is freed when it is written (may be NULL); the future is
+ * for the caller. The bytes count as in flight if they are the log's own. */
+cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
+                                      const struct iovec *iov, int niov,
+                                      uint64_t n, void *own);
+/* No more parts will come. */
+void cairn__log_file_close(struct log_file *f);
+/* No more items will come for any file. */
+void cairn__datalog_close_files(cairn__datalog_t *log);
+/* A file is over: perhaps all are, and the log is finished. */
+void cairn__datalog_file_over(cairn__datalog_t *log);
+void cairn__datalog_remove_files(cairn__datalog_t *log);
+
+#endif
