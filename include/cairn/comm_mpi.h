@@ -15,7 +15,13 @@ extern "C" {
  * MPI_THREAD_MULTIPLE (CAIRN_UNSUPPORTED says what was provided and that
  * cairn_runtime_opts_t.poll works with less); poll mode needs
  * MPI_THREAD_FUNNELED with all calls from the main thread, or more. All ranks
- * leave with the same outcome: CAIRN_MISMATCH if library versions differ. */
+ * leave with the same outcome: CAIRN_MISMATCH if library versions differ,
+ * CAIRN_NO_MEMORY, CAIRN_IO with MPI's text. CAIRN_INVALID, on the calling
+ * rank, if MPI is not initialised or was finalized, or mpi_comm is
+ * MPI_COMM_NULL or an intercommunicator.
+ *
+ * After open no collective is called until close. If MPI_Finalize comes first,
+ * what is under way ends with CAIRN_CLOSED, and closing makes no MPI call. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_mpi_open(cairn_runtime_t *rt,
                                                             MPI_Comm mpi_comm,
                                                             cairn_comm_t **out,

@@ -1,4 +1,5 @@
-/* Building a chain: dimensions permuted, a layout, and steps over the bytes. */
+/* Building a chain: dimensions permuted, a layout, and stages over the bytes.
+ */
 #include "array/zarr.h"
 
 /* item times shape, and no more than int64 can count. */
@@ -45,30 +46,30 @@ void cairn__chain_endian(cairn__chain_t *c, bool big) {
   c->swap = native ? 0 : cairn__dtype_unit(c->dtype);
 }
 
-cairn_code_t cairn__chain_step(cairn_zarr_t *z, cairn__chain_t *c,
-                               const cairn__step_t *step, cairn_error_t *err) {
-  if (c->num_steps == CAIRN__MAX_STEPS)
+cairn_code_t cairn__chain_add(cairn_zarr_t *z, cairn__chain_t *c,
+                              const cairn__stage_t *stage, cairn_error_t *err) {
+  if (c->num_stages == CAIRN__MAX_STAGES)
     return cairn_fail(err, CAIRN_UNSUPPORTED, "more than %d codecs on bytes",
-                      CAIRN__MAX_STEPS);
-  cairn__step_t *steps =
-      cairn__zarr_alloc(z, (size_t)(c->num_steps + 1) * sizeof *steps);
-  if (steps == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "array metadata");
-  if (c->num_steps > 0)
-    memcpy(steps, c->steps, (size_t)c->num_steps * sizeof *steps);
-  steps[c->num_steps++] = *step;
-  c->steps = steps;
+                      CAIRN__MAX_STAGES);
+  cairn__stage_t *stages =
+      cairn__zarr_alloc(z, (size_t)(c->num_stages + 1) * sizeof *stages);
+  if (stages == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "array metadata");
+  if (c->num_stages > 0)
+    memcpy(stages, c->stages, (size_t)c->num_stages * sizeof *stages);
+  stages[c->num_stages++] = *stage;
+  c->stages = stages;
   return CAIRN_OK;
 }
 
-bool cairn__step_is_sum(const cairn__step_t *step) {
-  return strcmp(step->ops->name, "crc32c") == 0;
+bool cairn__stage_is_sum(const cairn__stage_t *stage) {
+  return strcmp(stage->ops->name, "crc32c") == 0;
 }
 
 int64_t cairn__chain_fixed_bytes(const cairn__chain_t *c) {
   int64_t n = c->bytes;
   if (c->shard != NULL) return -1;
-  for (int i = 0; i < c->num_steps; i++) {
-    if (!cairn__step_is_sum(&c->steps[i])) return -1;
+  for (int i = 0; i < c->num_stages; i++) {
+    if (!cairn__stage_is_sum(&c->stages[i])) return -1;
     if (__builtin_add_overflow(n, CAIRN__SUM_BYTES, &n)) return -1;
   }
   return n;

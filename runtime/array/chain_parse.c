@@ -178,12 +178,12 @@ static cairn_code_t parse_layout(cairn_zarr_t *z, cairn__chain_t *c,
 static cairn_code_t parse_over_bytes(cairn_zarr_t *z, cairn__chain_t *c,
                                      const struct entry *e, bool laid_out,
                                      cairn_error_t *err) {
-  cairn__step_t step;
-  cairn_code_t rc = cairn__step_parse(3, e->name, e->config, &step, err);
+  cairn__stage_t stage;
+  cairn_code_t rc = cairn__stage_parse(3, e->name, e->config, &stage, err);
   if (rc != CAIRN_OK) return rc;
   if (!laid_out) return misplaced("comes before the elements are bytes", err);
   if (c->shard != NULL) return misplaced("comes after sharding_indexed", err);
-  return cairn__chain_step(z, c, &step, err);
+  return cairn__chain_add(z, c, &stage, err);
 }
 
 static cairn_code_t parse_codec(cairn_zarr_t *z, cairn__chain_t *c,

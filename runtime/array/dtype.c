@@ -76,16 +76,13 @@ cairn_dtype_t cairn__dtype_from_zarr2(cairn_bytes_t name, bool *big) {
   return CAIRN_DTYPE_NONE;
 }
 
-cairn_code_t cairn__elements_check(cairn_dtype_t t, cairn_bytes_t raw,
-                                   cairn_error_t *err) {
+bool cairn__elements_ok(cairn_dtype_t t, cairn_bytes_t raw, size_t *at) {
   uint8_t all = 0;
-  if (t != CAIRN_BOOL) return CAIRN_OK;
+  if (t != CAIRN_BOOL) return true;
   for (size_t i = 0; i < raw.n; i++) all |= raw.p[i];
-  if (all <= 1) return CAIRN_OK;
-  size_t at = 0;
-  while (raw.p[at] <= 1) at++;
-  return cairn_fail(err, CAIRN_CORRUPT, "bool element %zu is %u", at,
-                    raw.p[at]);
+  if (all <= 1) return true;
+  for (*at = 0; raw.p[*at] <= 1;) ++*at;
+  return false;
 }
 
 void cairn__elements_mask(cairn_dtype_t t, uint8_t *p, size_t n) {

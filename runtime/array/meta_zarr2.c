@@ -36,7 +36,7 @@ static cairn_code_t take_order(const cairn__json_t *doc, cairn__chain_t *c,
 static cairn_code_t take_compressor(cairn_zarr_t *z, const cairn__json_t *doc,
                                     cairn_error_t *err) {
   const cairn__json_t *v, *id;
-  cairn__step_t step;
+  cairn__stage_t stage;
   cairn_code_t rc = cairn__member(doc, "compressor", &v, err);
   if (rc != CAIRN_OK || v->kind == CAIRN__JSON_NULL) return rc;
   if (v->kind != CAIRN__JSON_OBJECT)
@@ -44,9 +44,9 @@ static cairn_code_t take_compressor(cairn_zarr_t *z, const cairn__json_t *doc,
   id = cairn__json_get(v, "id");
   if (id == NULL || id->kind != CAIRN__JSON_STRING)
     return cairn_fail(err, CAIRN_CORRUPT, "compressor: id: want a string");
-  rc = cairn__step_parse(2, id->str, v, &step, err);
+  rc = cairn__stage_parse(2, id->str, v, &stage, err);
   if (rc != CAIRN_OK) return cairn_within(err, "compressor");
-  return cairn__chain_step(z, z->chain, &step, err);
+  return cairn__chain_add(z, z->chain, &stage, err);
 }
 
 static cairn_code_t take_filters(const cairn__json_t *doc, cairn_error_t *err) {

@@ -95,6 +95,8 @@ static cairn_code_t parse_into(cairn_zarr_t *z, cairn_bytes_t text,
 
 cairn_code_t cairn_zarr_parse(int version, cairn_bytes_t text,
                               cairn_zarr_t **out, cairn_error_t *err) {
+  cairn_error_t own = {0}; /* what is added to it knows the code */
+  if (err == NULL) err = &own;
   *out = NULL;
   if (version != 2 && version != 3)
     return cairn_fail(err, CAIRN_INVALID, "zarr version %d, want 2 or 3",
@@ -167,8 +169,8 @@ void cairn_zarr_codecs(const cairn_zarr_t *z, char *out, size_t cap) {
     for (int d = 0; d < c->rank; d++) moved = moved || c->order[d] != d;
     if (moved) add_name(out, cap, "transpose");
     if (c->shard != NULL) add_name(out, cap, "sharding_indexed");
-    for (int i = 0; i < c->num_steps; i++)
-      add_name(out, cap, c->steps[i].ops->name);
+    for (int i = 0; i < c->num_stages; i++)
+      add_name(out, cap, c->stages[i].ops->name);
     c = c->shard != NULL ? c->shard->inner : NULL;
   }
 }

@@ -2,7 +2,7 @@
  *
  * Both formats end as the same thing, a grid of chunks and a chain that turns a
  * chunk's elements into bytes. "order": "F" of zarr 2 is a transpose, its
- * compressor a chain of one step. */
+ * compressor a chain of one stage. */
 #ifndef CAIRN_ARRAY_ZARR_H_
 #define CAIRN_ARRAY_ZARR_H_
 
@@ -13,17 +13,17 @@
 #include "cairn/array.h"
 #include "cairn/codec.h"
 
-#define CAIRN__MAX_STEPS 16  /* bytes to bytes codecs in one chain */
+#define CAIRN__MAX_STAGES 16 /* bytes to bytes codecs in one chain */
 #define CAIRN__MAX_NESTING 4 /* sharding in sharding */
 #define CAIRN__MAX_SHARD ((int64_t)1 << 30) /* entries of a shard's index */
 #define CAIRN__MAX_ITEM 16
 #define CAIRN__SUM_BYTES 4 /* that crc32c appends */
 
-typedef struct cairn__step { /* bytes to bytes */
+typedef struct cairn__stage { /* bytes to bytes */
   const cairn_codec_ops_t *ops;
   int level;
   bool checksum;
-} cairn__step_t;
+} cairn__stage_t;
 
 typedef struct cairn__chain cairn__chain_t;
 
@@ -36,7 +36,8 @@ typedef struct cairn__shard {
   cairn__chain_t *inner, *index;
 } cairn__shard_t;
 
-/* Elements to bytes: permute dimensions, lay out (or shard), then the steps. */
+/* Elements to bytes: permute dimensions, lay out (or shard), then the stages.
+ */
 struct cairn__chain {
   int rank;
   cairn_dtype_t dtype;
@@ -47,8 +48,8 @@ struct cairn__chain {
   int64_t bytes; /* item times shape; fits */
   size_t swap;   /* unit that is stored in the other byte order; 0: none */
   cairn__shard_t *shard; /* NULL: plain bytes */
-  int num_steps;
-  cairn__step_t *steps;
+  int num_stages;
+  cairn__stage_t *stages;
 };
 
 struct cairn_zarr {
@@ -96,17 +97,17 @@ cairn_code_t cairn__chain_new(cairn_zarr_t *z, cairn_dtype_t dtype, int rank,
 void cairn__chain_transpose(cairn__chain_t *c, const uint8_t *order);
 /* Bytes are stored big (or little) endian. */
 void cairn__chain_endian(cairn__chain_t *c, bool big);
-cairn_code_t cairn__chain_step(cairn_zarr_t *z, cairn__chain_t *c,
-                               const cairn__step_t *step, cairn_error_t *err);
-bool cairn__step_is_sum(const cairn__step_t *step); /* crc32c */
+cairn_code_t cairn__chain_add(cairn_zarr_t *z, cairn__chain_t *c,
+                              const cairn__stage_t *stage, cairn_error_t *err);
+bool cairn__stage_is_sum(const cairn__stage_t *stage); /* crc32c */
 /* Encoded size, if it is the same for every content; -1 otherwise. */
 int64_t cairn__chain_fixed_bytes(const cairn__chain_t *c);
 
 /* Checks "level" and the like of one bytes to bytes codec. `config` may be NULL
  * (absent). zarr 2 has defaults, and its ids; zarr 3 wants all members. */
-cairn_code_t cairn__step_parse(int version, cairn_bytes_t name,
-                               const cairn__json_t *config, cairn__step_t *out,
-                               cairn_error_t *err);
+cairn_code_t cairn__stage_parse(int version, cairn_bytes_t name,
+                                const cairn__json_t *config,
+                                cairn__stage_t *out, cairn_error_t *err);
 
 /* --- element types (dtype.c, fill.c) --- */
 
@@ -126,13 +127,13 @@ const char *cairn__dtype_zarr2(cairn_dtype_t t); /* "<i4" */
 /* NONE if there is no such type. */
 cairn_dtype_t cairn__dtype_from_zarr2(cairn_bytes_t name, bool *big);
 
-/* Elements as they came from a store: checks bools (CAIRN_CORRUPT, naming the
- * byte), leaves only the low bits of sub-byte types and extends their sign. */
-cairn_code_t cairn__elements_check(cairn_dtype_t t, cairn_bytes_t raw,
-                                   cairn_error_t *err);
-bool cairn__dtype_padded(cairn_dtype_t t); /* sub-byte */
-void cairn__elements_extend(cairn_dtype_t t, uint8_t *p, size_t n);
+/* False if there is a bool that is neither 0 nor 1: the first one is at *at. */
+bool cairn__elements_ok(cairn_dtype_t t, cairn_bytes_t raw, size_t *at);
+/* Sub-byte types: as they are stored, high bits zero; and as they are in
+ * memory, the sign extended. */
+bool cairn__dtype_padded(cairn_dtype_t t);
 void cairn__elements_mask(cairn_dtype_t t, uint8_t *p, size_t n);
+void cairn__elements_extend(cairn_dtype_t t, uint8_t *p, size_t n);
 
 cairn_code_t cairn__fill_parse(int version, cairn_dtype_t t, bool big,
                                const cairn__json_t *v, uint8_t *out,

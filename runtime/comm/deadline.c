@@ -14,6 +14,7 @@
 
 #define SOFT_LIMIT_MS 30000
 #define GRACE_LIMIT_MS 5000
+#define ANSWER_SLACK_MS 1000 /* a busy machine's root may be that late */
 #define NEVER UINT64_MAX
 
 static bool is_gathering(const cairn__lane_t *lane) {
@@ -164,7 +165,8 @@ static void set_times(cairn__lane_t *lane) {
   lane->grace_ms = clamp(limit / 8, 1, GRACE_LIMIT_MS);
   lane->soft_at = now + (uint64_t)clamp(limit / 4, 1, SOFT_LIMIT_MS);
   lane->late_at = now + (uint64_t)limit;
-  lane->answer_at = lane->late_at + 2 * (uint64_t)lane->grace_ms;
+  lane->answer_at =
+      lane->late_at + 2 * (uint64_t)lane->grace_ms + ANSWER_SLACK_MS;
   int64_t early = clamp(lane->grace_ms * levels, 0, limit / 2);
   if (levels > 0) lane->hurry_at = lane->late_at - (uint64_t)early;
 }

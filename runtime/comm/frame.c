@@ -183,7 +183,8 @@ bool cairn__tail_length(const cairn__lane_t *lane, const cairn__frame_t *f,
   if (f->magic != CAIRN__FRAME_MAGIC || f->kind >= CAIRN__FRAME_KINDS)
     return false;
   if (f->text >= CAIRN_MESSAGE_BYTES || f->sender < 0 || f->sender >= size ||
-      f->hash_rank < 0 || f->hash_rank >= size || f->origin >= size)
+      f->hash_rank < 0 || f->hash_rank >= size || f->origin >= size ||
+      f->from < 0 || f->from >= size)
     return false;
   *n = f->text + ((f->flags & CAIRN__F_MISSING) != 0 ? lane->bitmap_n : 0);
   return true;
@@ -273,31 +274,37 @@ static int missing_text(const cairn__lane_t *lane, char *out, size_t cap) {
   return first;
 }
 
-static void seal_late(cairn__lane_t *lane) {
+void cairn__verdict_also(cairn__verdict_t *v, const char *text) {
+  char also[CAIRN_MESSAGE_BYTES / 2];
+  snprintf(also, sizeof also, "; also, %.460s", text);
+  append(&v->err, also);
+}
+
+/* The origin of an error that has none yet. */
+static void seal_origin(cairn__lane_t *lane) {
+  char where[CAIRN__HOST_BYTES + 32];
+  const cairn_comm_t *comm = lane->comm;
+  cairn__verdict_t *v = &lane->verdict;
+  if (v->weight == CAIRN__W_NONE || v->err.rank >= 0) return;
+  v->err.rank = v->from;
+  if (comm->size == 1 || v->weight == CAIRN__W_LATE) return;
+  snprintf(where, sizeof where, " (rank %d, host %s)", v->from,
+           comm->hosts[v->from]);
+  append(&v->err, where);
+}
+
+void cairn__verdict_seal(cairn__lane_t *lane) {
   char who[700], call[CAIRN__CALL_TEXT];
   cairn__verdict_t *v = &lane->verdict;
+  seal_origin(lane);
+  if (!lane->any_missing) return;
   int first = missing_text(lane, who, sizeof who);
   if (v->weight > CAIRN__W_LATE) { /* what a rank brought stays the error */
-    char also[720];
-    snprintf(also, sizeof also, "; also, %.600s", who);
-    append(&v->err, also);
+    cairn__verdict_also(v, who);
     return;
   }
   v->err = (cairn_error_t){0};
   cairn_fail(&v->err, CAIRN_TIMED_OUT, "%s within %" PRId64 " ms in %s", who,
              lane->deadline_ms, cairn__call_text(&lane->sum, call));
   v->err.rank = first;
-}
-
-void cairn__verdict_seal(cairn__lane_t *lane) {
-  cairn__verdict_t *v = &lane->verdict;
-  const cairn_comm_t *comm = lane->comm;
-  if (v->weight != CAIRN__W_NONE && v->err.rank < 0) {
-    char where[CAIRN__HOST_BYTES + 32];
-    snprintf(where, sizeof where, " (rank %d, host %s)", v->from,
-             comm->hosts[v->from]);
-    v->err.rank = v->from;
-    if (comm->size > 1 && v->weight != CAIRN__W_LATE) append(&v->err, where);
-  }
-  if (lane->any_missing) seal_late(lane);
 }

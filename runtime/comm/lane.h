@@ -208,6 +208,8 @@ size_t cairn__tail_write(const cairn__lane_t *lane, cairn__frame_t *f,
                          uint8_t *tail);
 void cairn__tail_read(cairn__lane_t *lane, const cairn__frame_t *f,
                       const uint8_t *tail);
+/* A second misfortune, after the message. */
+void cairn__verdict_also(cairn__verdict_t *v, const char *text);
 /* The verdict as all ranks will read it: origin set, missing ranks named. */
 void cairn__verdict_seal(cairn__lane_t *lane);
 

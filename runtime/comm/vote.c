@@ -16,13 +16,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/base.h"
 #include "comm/lane.h"
 
-static void report(cairn__lane_t *lane);
 static void acked(cairn__lane_t *lane);
-static void spread(cairn__lane_t *lane, const cairn__frame_t *outcome,
-                   const uint8_t *tail);
 
 static bool is_root(const cairn__lane_t *lane) {
   return lane->parent.rank < 0;
@@ -38,7 +34,8 @@ static void kill_lane(cairn__lane_t *lane, const cairn_error_t *why) {
   cairn_error_copy(&lane->why, why);
 }
 
-/* Sends a frame of this kind; its memory is free until the vote ends. */
+/* A frame of this kind to be sent. Each kind is sent once in a vote, so its
+ * memory is free by the next one. */
 static cairn__frame_t *frame_for(cairn__lane_t *lane,
                                  cairn__frame_kind_t kind) {
   cairn__frame_t *f = &lane->frames[kind];
@@ -546,9 +543,13 @@ void cairn__vote_abandon(cairn__lane_t *lane, const cairn_error_t *err) {
   kill_lane(lane, err);
   for (int i = 0; i < lane->n_kids; i++) arrived(&lane->kids[i]);
   lane->any_missing = false;
-  if (lane->verdict.weight <= CAIRN__W_LATE)
+  if (lane->verdict.weight <= CAIRN__W_LATE) {
     cairn__verdict_clear(&lane->verdict);
-  add_own(lane, CAIRN__W_LATE, err);
+    add_own(lane, CAIRN__W_LATE, err);
+  } else {
+    cairn__verdict_seal(lane);
+    cairn__verdict_also(&lane->verdict, err->message);
+  }
   settle(lane);
 }
 

@@ -40,7 +40,7 @@ CAIRN_MUST_CHECK cairn_code_t cairn__plan_tiles(const cairn_plan_in_t *in,
                                                 const cairn__plan_groups_t *g,
                                                 cairn_error_t *err);
 
-/* "[0:4, 8:16]"; a text that does not fit ends in "...". */
+/* "[0:4, 8:16]", cut if it does not fit. */
 typedef struct cairn__plan_text {
   char s[320];
 } cairn__plan_text_t;

@@ -1,8 +1,7 @@
 /* Equal boxes sorted together, and the growing list of pieces. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "array/region.h"
 #include "base/base.h"
 #include "strategy/plan.h"
 
@@ -75,15 +74,13 @@ void cairn__plan_groups_reset(cairn__plan_groups_t *g) {
 
 cairn__plan_text_t cairn__plan_text(int rank, const int64_t *origin,
                                     const int64_t *extent) {
-  cairn__plan_text_t t = {"["};
-  size_t n = 1;
-  for (int a = 0; a < rank && n < sizeof t.s; a++)
-    n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%" PRId64 ":%" PRId64,
-                          a > 0 ? ", " : "", origin[a], origin[a] + extent[a]);
-  if (n + 1 < sizeof t.s)
-    memcpy(t.s + n, "]", 2);
-  else
-    memcpy(t.s + sizeof t.s - 5, "...]", 5);
+  cairn__plan_text_t t;
+  cairn__box_t b = {.rank = rank};
+  if (rank > 0) {
+    memcpy(b.origin, origin, (size_t)rank * sizeof *origin);
+    memcpy(b.extent, extent, (size_t)rank * sizeof *extent);
+  }
+  cairn__box_text(&b, t.s, sizeof t.s);
   return t;
 }
 

@@ -174,7 +174,10 @@ static cairn_code_t check_containers(cairn_tree_t *t, const cairn__entry_t *e,
 cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
   cairn_tree_t *t = (cairn_tree_t *)tree; /* sorts, and uses its scratch */
   if (t->n == 0) return cairn_fail(err, CAIRN_INVALID, "the tree is empty");
-  if (!cairn__buf_reserve(&t->scratch, 64)) /* twins' keys: cannot fail now */
+  /* Room for twins' keys, so that looking them up cannot fail. */
+  t->scratch.n = 0;
+  t->scratch.failed = false;
+  if (!cairn__buf_reserve(&t->scratch, 64))
     return cairn_fail(err, CAIRN_NO_MEMORY, "check of a tree");
   (void)cairn_tree_leaf(t, 0);
   for (size_t i = 0; i < t->n; i++) {

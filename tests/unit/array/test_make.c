@@ -83,7 +83,7 @@ static void remake(cairn_bytes_t text, const char *file, size_t *same) {
                          .rank = cairn_zarr_rank(z),
                          .shape = cairn_zarr_shape(z),
                          .chunk = cairn_zarr_chunk(z),
-                         .compress = c->num_steps > 0,
+                         .compress = c->num_stages > 0,
                          .sharded = sharded};
   cr_assert_eq(cairn_zarr_make(&s, &mine, &err), CAIRN_OK, "%s", err.message);
   cr_expect(cairn__bytes_eq(cairn_zarr_text(mine), text), "%s: %.*s", file,

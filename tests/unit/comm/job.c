@@ -88,6 +88,26 @@ void job_vote(struct job *j) {
   job_vote_on(j, j->lanes);
 }
 
+void impostor_make(struct impostor *imp, struct job *j, int rank,
+                   uint64_t payload) {
+  cairn__lane_t *lane = j->lanes[rank];
+  *imp = (struct impostor){.frame = {.magic = CAIRN__FRAME_MAGIC,
+                                     .kind = CAIRN__UP,
+                                     .seq = 1,
+                                     .step = 5,
+                                     .op = OP_SAVE,
+                                     .phase = 1,
+                                     .origin = -1,
+                                     .payload = payload,
+                                     .sender = rank,
+                                     .hash_rank = rank}};
+  cairn__edge_init(lane, &imp->edge, lane->parent.rank);
+}
+
+void impostor_send(struct impostor *imp) {
+  cairn__edge_send(&imp->edge, &imp->frame, sizeof imp->frame);
+}
+
 const cairn_error_t *job_same_error(struct job *j) {
   const cairn_error_t *first = NULL;
   for (int r = 0; r < j->n; r++) {

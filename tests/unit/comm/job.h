@@ -41,6 +41,16 @@ void job_vote(struct job *j);
 void ballot_start(struct ballot *b, cairn__lane_t *lane);
 void ballot_finish(struct ballot *b);
 
+/* A leaf's frame without the leaf: as a rank would that stops after it. The
+ * frame may be spoilt between the two halves. */
+struct impostor {
+  cairn__edge_t edge;
+  cairn__frame_t frame;
+};
+void impostor_make(struct impostor *imp, struct job *j, int rank,
+                   uint64_t payload);
+void impostor_send(struct impostor *imp);
+
 /* All ranks that came have the same error; returns it. */
 const cairn_error_t *job_same_error(struct job *j);
 #define cr_assert_contains(text, part)                                       \

@@ -1,6 +1,6 @@
 /* Ranks that do not come are named, by all others, and only the lane ends.
- * Nothing here depends on how long anything took, but that 40 idle threads
- * answer within the grace of a deadline. */
+ * Nothing here looks at how long anything took; but that a waiting rank hears
+ * the root's answer needs the root's thread to run within a second. */
 #include <stdlib.h>
 
 #include "job.h"
@@ -58,7 +58,7 @@ Test(deadline, rank_that_never_votes_is_named_on_all_others) {
 
 /* 40 ranks on one host: 0 has 1-16 below it, 1 has 17-32, 2 has 33-39. */
 Test(deadline, leaf_below_an_inner_rank_is_named_exactly) {
-  struct job *j = job_open(40, 1, 1000);
+  struct job *j = job_open(40, 1, 3000);
   open_second(j);
   cr_assert_eq(cairn__lane_parent(j->lanes[20]), 1);
   j->ballots[20].absent = j->ballots[35].absent = j->ballots[9].absent = true;
@@ -73,7 +73,7 @@ Test(deadline, leaf_below_an_inner_rank_is_named_exactly) {
 
 /* Ranks below one that does not come are not accused. */
 Test(deadline, ranks_behind_a_missing_inner_rank_are_told_apart) {
-  struct job *j = job_open(40, 1, 1000);
+  struct job *j = job_open(40, 1, 3000);
   j->ballots[2].absent = true;
   for (int r = 0; r < 40; r++)
     if (r != 2) ballot_start(&j->ballots[r], j->lanes[r]);
@@ -85,7 +85,7 @@ Test(deadline, ranks_behind_a_missing_inner_rank_are_told_apart) {
     if (r < 33)
       cr_assert_contains(e->message,
                          "no word from rank 2 (n0); behind, perhaps "
-                         "well: 33-39 within 1000 ms");
+                         "well: 33-39 within 3000 ms");
     else
       cr_assert_contains(e->message,
                          "waiting through rank 2 (n0): rank 0 (n0, "
@@ -152,24 +152,9 @@ Test(deadline, rank_that_stops_in_the_middle_is_named) {
     j->ballots[r].vote.up = cairn_bytes(bytes, sizeof bytes);
   /* Rank 4's frame promises bytes that its edge never sends. */
   j->ballots[4].absent = true;
-  cairn__edge_t silent = {.lane = j->lanes[4], .rank = 0};
-  cairn__frame_t promise = {.magic = CAIRN__FRAME_MAGIC,
-                            .kind = CAIRN__UP,
-                            .seq = 1,
-                            .step = 5,
-                            .op = OP_SAVE,
-                            .phase = 1,
-                            .origin = -1,
-                            .payload = 5000,
-                            .sender = 4,
-                            .hash_rank = 4};
-  cairn__edge_init(j->lanes[4], &silent, 0);
-  silent.out.peer = 0;
-  silent.out.buf = &promise;
-  silent.out.n = sizeof promise;
-  j->comms[4]->ops->send(j->lanes[4]->channel, &silent.out);
-  silent.queued = 1;
-  silent.segments[0].n = sizeof promise;
+  struct impostor imp;
+  impostor_make(&imp, j, 4, 5000);
+  impostor_send(&imp);
   job_vote(j);
   const cairn_error_t *e = job_same_error(j);
   cr_assert_eq(e->code, CAIRN_TIMED_OUT, "%s", e->message);

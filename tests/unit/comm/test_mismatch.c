@@ -95,3 +95,48 @@ Test(mismatch, different_calls_outweigh_a_brought_error) {
   vote_text(j, CAIRN_MISMATCH);
   job_close(j);
 }
+
+/* A frame that cannot be one of this vote: told to all, and the lane ends. */
+static const char *spoilt(void (*spoil)(cairn__frame_t *f), cairn_code_t want,
+                          char out[CAIRN_MESSAGE_BYTES]) {
+  struct job *j = job_open(5, 5, 60000);
+  struct impostor imp;
+  j->ballots[3].absent = true;
+  impostor_make(&imp, j, 3, 0);
+  spoil(&imp.frame);
+  impostor_send(&imp);
+  strcpy(out, vote_text(j, want));
+  job_prepare(j);
+  j->ballots[3].absent = true;
+  vote_text(j, CAIRN_CLOSED);
+  job_close(j);
+  return out;
+}
+
+static void spoil_magic(cairn__frame_t *f) {
+  f->magic ^= 0x100;
+}
+static void spoil_seq(cairn__frame_t *f) {
+  f->seq = 2;
+}
+static void spoil_kind(cairn__frame_t *f) {
+  f->kind = CAIRN__ACK;
+}
+static void spoil_text(cairn__frame_t *f) {
+  f->text = CAIRN_MESSAGE_BYTES;
+}
+static void spoil_from(cairn__frame_t *f) {
+  f->from = 5;
+}
+
+Test(mismatch, impossible_frames_are_errors_and_not_hangs) {
+  char m[CAIRN_MESSAGE_BYTES];
+  spoilt(spoil_magic, CAIRN_MISMATCH, m);
+  cr_assert_contains(m, "connection to rank 3 (n3): frame");
+  spoilt(spoil_text, CAIRN_MISMATCH, m);
+  spoilt(spoil_from, CAIRN_MISMATCH, m);
+  spoilt(spoil_kind, CAIRN_INTERNAL, m);
+  cr_assert_contains(m, "out of turn");
+  spoilt(spoil_seq, CAIRN_MISMATCH, m);
+  cr_assert_contains(m, "vote 1 here, 2 there");
+}

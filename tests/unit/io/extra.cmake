@@ -2,9 +2,3 @@
 target_link_options(unit_io PRIVATE
   LINKER:--wrap=open64,--wrap=fstat64,--wrap=pread64,--wrap=pwritev64
   LINKER:--wrap=fdatasync,--wrap=fsync,--wrap=close)
-
-# Criterion does not start under the thread sanitizer (support/plain says why).
-if(CAIRN_SANITIZE MATCHES thread)
-  target_include_directories(unit_io BEFORE PRIVATE support/plain)
-  target_sources(unit_io PRIVATE support/plain/main.c)
-endif()

@@ -1,12 +1,7 @@
 /* The part of Criterion that tests of threads use, for builds with the thread
  * sanitizer, under which Criterion itself does not start ("Could not initialize
- * inheritable arena": both want the same addresses). A unit's extra.cmake puts
- * this folder before the real header:
- *
- *   if(CAIRN_SANITIZE MATCHES thread)
- *     target_include_directories(unit_x BEFORE PRIVATE support/plain)
- *     target_sources(unit_x PRIVATE support/plain/main.c)
- *   endif()
+ * inheritable arena": both want the same addresses). tests/CMakeLists.txt puts
+ * this folder before the real header in those builds.
  *
  * Each test runs in a child process of main.c. */
 #ifndef TESTS_SUPPORT_PLAIN_CRITERION_H_

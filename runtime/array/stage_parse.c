@@ -13,7 +13,7 @@ static cairn_code_t not_built_in(const char *name, cairn_error_t *err) {
 
 /* "level", which zarr 2 may leave out. */
 static cairn_code_t parse_level(int version, const cairn__json_t *config,
-                                int64_t min, int64_t max, cairn__step_t *out,
+                                int64_t min, int64_t max, cairn__stage_t *out,
                                 cairn_error_t *err) {
   int64_t level = 1;
   cairn_code_t rc =
@@ -23,7 +23,7 @@ static cairn_code_t parse_level(int version, const cairn__json_t *config,
 }
 
 static cairn_code_t parse_zstd(int version, const cairn__json_t *config,
-                               cairn__step_t *out, cairn_error_t *err) {
+                               cairn__stage_t *out, cairn_error_t *err) {
   static const char *const two[] = {"id", "level"};
   static const char *const three[] = {"level", "checksum"};
   cairn_code_t rc =
@@ -35,7 +35,7 @@ static cairn_code_t parse_zstd(int version, const cairn__json_t *config,
 }
 
 static cairn_code_t parse_deflate(int version, const cairn__json_t *config,
-                                  cairn__step_t *out, cairn_error_t *err) {
+                                  cairn__stage_t *out, cairn_error_t *err) {
   static const char *const keys[] = {"level", "id"};
   cairn_code_t rc =
       cairn__members_only(config, keys, version == 2 ? 2 : 1, err);
@@ -43,14 +43,14 @@ static cairn_code_t parse_deflate(int version, const cairn__json_t *config,
 }
 
 static cairn_code_t parse_crc32c(int version, const cairn__json_t *config,
-                                 cairn__step_t *out, cairn_error_t *err) {
+                                 cairn__stage_t *out, cairn_error_t *err) {
   (void)version;
   (void)out;
   return cairn__members_only(config, NULL, 0, err);
 }
 
 static cairn_code_t parse_bz2(int version, const cairn__json_t *config,
-                              cairn__step_t *out, cairn_error_t *err) {
+                              cairn__stage_t *out, cairn_error_t *err) {
   static const char *const keys[] = {"id", "level"};
   cairn_code_t rc = cairn__members_only(config, ARRAY(keys), err);
   if (rc == CAIRN_OK) rc = parse_level(version, config, 1, 9, out, err);
@@ -103,7 +103,7 @@ static cairn_code_t parse_blosc3(const cairn__json_t *config,
 }
 
 static cairn_code_t parse_blosc(int version, const cairn__json_t *config,
-                                cairn__step_t *out, cairn_error_t *err) {
+                                cairn__stage_t *out, cairn_error_t *err) {
   (void)out;
   cairn_code_t rc =
       version == 2 ? parse_blosc2(config, err) : parse_blosc3(config, err);
@@ -114,17 +114,17 @@ static const struct {
   const char *name;
   bool two, three; /* formats that have it */
   cairn_code_t (*parse)(int version, const cairn__json_t *config,
-                        cairn__step_t *out, cairn_error_t *err);
+                        cairn__stage_t *out, cairn_error_t *err);
 } known[] = {
     {"zstd", true, true, parse_zstd},     {"gzip", true, true, parse_deflate},
     {"zlib", true, false, parse_deflate}, {"crc32c", false, true, parse_crc32c},
     {"bz2", true, false, parse_bz2},      {"blosc", true, true, parse_blosc},
 };
 
-cairn_code_t cairn__step_parse(int version, cairn_bytes_t name,
-                               const cairn__json_t *config, cairn__step_t *out,
-                               cairn_error_t *err) {
-  *out = (cairn__step_t){.ops = cairn_codec_find(name)};
+cairn_code_t cairn__stage_parse(int version, cairn_bytes_t name,
+                                const cairn__json_t *config,
+                                cairn__stage_t *out, cairn_error_t *err) {
+  *out = (cairn__stage_t){.ops = cairn_codec_find(name)};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (!cairn__bytes_eq(name, cairn_bytes_str(known[i].name))) continue;
     if (version == 2 ? !known[i].two : !known[i].three) break;

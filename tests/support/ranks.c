@@ -1,0 +1,93 @@
+#include "support/ranks.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "io/fs.h"
+
+struct thread {
+  pthread_t id;
+  rank_env_t env;
+  void (*fn)(rank_env_t *env);
+};
+
+static void *run(void *arg) {
+  struct thread *t = arg;
+  t->fn(&t->env);
+  return NULL;
+}
+
+static void log_to_stderr(void *arg, cairn_log_level_t level,
+                          const char *text) {
+  (void)level;
+  fprintf(stderr, "[rank %d] %s\n", *(int *)arg, text);
+}
+
+static void open_all(int n, struct thread *ts,
+                     void (*prepare)(cairn_runtime_t *rt, void *arg)) {
+  cairn_runtime_t *rts[RANKS_MAX];
+  cairn_comm_t *comms[RANKS_MAX];
+  cairn_error_t err = {0};
+  cr_assert(n <= RANKS_MAX);
+  for (int i = 0; i < n; i++) {
+    ts[i].env.rank = i;
+    ts[i].env.size = n;
+    cairn_runtime_opts_t o = {
+        .cpu_threads = 1, .log = log_to_stderr, .log_arg = &ts[i].env.rank};
+    cr_assert_eq(cairn_runtime_open(&o, &rts[i], &err), CAIRN_OK, "%s",
+                 err.message);
+    if (prepare != NULL) prepare(rts[i], ts[i].env.arg);
+  }
+  cr_assert_eq(cairn_comm_local_open(rts, n, comms, &err), CAIRN_OK, "%s",
+               err.message);
+  for (int i = 0; i < n; i++) {
+    ts[i].env.rt = rts[i];
+    ts[i].env.comm = comms[i];
+  }
+}
+
+static void close_all(int n, struct thread *ts) {
+  cairn_error_t err = {0};
+  for (int i = 0; i < n; i++)
+    cr_assert_eq(cairn_comm_close(ts[i].env.comm, &err), CAIRN_OK, "%s",
+                 err.message);
+  for (int i = 0; i < n; i++)
+    cr_assert_eq(cairn_runtime_close(ts[i].env.rt, &err), CAIRN_OK, "%s",
+                 err.message);
+}
+
+void ranks_run_prepared(int n, void (*prepare)(cairn_runtime_t *rt, void *arg),
+                        void (*fn)(rank_env_t *env), void *arg) {
+  struct thread *ts = calloc((size_t)n, sizeof(*ts));
+  cr_assert_not_null(ts);
+  for (int i = 0; i < n; i++) {
+    ts[i].env.arg = arg;
+    ts[i].fn = fn;
+  }
+  open_all(n, ts, prepare);
+  for (int i = 0; i < n; i++)
+    cr_assert_eq(pthread_create(&ts[i].id, NULL, run, &ts[i]), 0);
+  for (int i = 0; i < n; i++) pthread_join(ts[i].id, NULL);
+  close_all(n, ts);
+  free(ts);
+}
+
+void ranks_run(int n, void (*fn)(rank_env_t *env), void *arg) {
+  ranks_run_prepared(n, NULL, fn, arg);
+}
+
+char *temp_dir(void) {
+  const char *base = getenv("TMPDIR");
+  char path[256];
+  snprintf(path, sizeof(path), "%s/cairn-test-XXXXXX",
+           base != NULL ? base : "/tmp");
+  cr_assert_not_null(mkdtemp(path));
+  return strdup(path);
+}
+
+void temp_dir_remove(char *dir) {
+  cairn__fs_rmtree(dir, NULL);
+  free(dir);
+}

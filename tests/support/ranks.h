@@ -1,0 +1,28 @@
+/* A job of n ranks in this process: each rank is a thread with its own runtime
+ * and its local communicator, and runs the same function, as under mpirun. */
+#ifndef TESTS_SUPPORT_RANKS_H_
+#define TESTS_SUPPORT_RANKS_H_
+
+#include "cairn/comm.h"
+
+#define RANKS_MAX 64
+
+typedef struct rank_env {
+  int rank, size;
+  cairn_runtime_t *rt;
+  cairn_comm_t *comm;
+  void *arg;
+} rank_env_t;
+
+/* prepare (may be NULL) is called with each runtime before ranks run, to
+ * register drivers. Fails the test if anything cannot be opened or closed. */
+void ranks_run_prepared(int n, void (*prepare)(cairn_runtime_t *rt, void *arg),
+                        void (*fn)(rank_env_t *env), void *arg);
+void ranks_run(int n, void (*fn)(rank_env_t *env), void *arg);
+
+/* A fresh directory below the system's temporary one, removed by
+ * temp_dir_remove. For free(). */
+char *temp_dir(void);
+void temp_dir_remove(char *dir);
+
+#endif
