@@ -128,8 +128,8 @@ bool cairn__step_names(const cairn_bytes_t *names, size_t n,
 
 /* --- paths --- */
 
-bool cairn__path_split(const char *path, size_t *parent_n, size_t *base,
-                       size_t *base_n) {
+bool cairn__place_split(const char *path, size_t *parent_n, size_t *base,
+                        size_t *base_n) {
   size_t n = strlen(path), from = 0;
   const char *scheme = strstr(path, "://");
   if (scheme != NULL) from = (size_t)(scheme - path) + 3;

@@ -46,7 +46,7 @@ int64_t cairn__step_of_name(cairn_bytes_t name);
 
 /* "a/b/c" to the length of "a/b" and the offset of "c"; false where there is
  * nothing above. Trailing slashes do not count. */
-bool cairn__path_split(const char *path, size_t *parent_n, size_t *base,
-                       size_t *base_n);
+bool cairn__place_split(const char *path, size_t *parent_n, size_t *base,
+                        size_t *base_n);
 
 #endif

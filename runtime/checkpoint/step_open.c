@@ -68,7 +68,7 @@ static cairn_code_t item_or_bare(cairn_runtime_t *rt, const char *path,
   cairn_bytes_t *names = NULL;
   bool inside = false;
   char *above = NULL, *item = NULL;
-  if (cairn__path_split(path, &parent_n, &base, &base_n)) {
+  if (cairn__place_split(path, &parent_n, &base, &base_n)) {
     above = cairn__bytes_dup(cairn_bytes(path, parent_n));
     item = cairn__bytes_dup(cairn_bytes(path + base, base_n));
     if (above == NULL || item == NULL) goto fail;
