@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/sum.h"
 #include "checkpoint/verify.h"
 #include "loop/loop.h"
 
@@ -17,7 +18,7 @@ struct lane {
   struct files *all;
   const cairn__bound_file_t *file;
   uint64_t at; /* bytes summed */
-  uint32_t crc;
+  cairn__sum_t *sum;
   uint8_t *piece;
   size_t n; /* bytes in it */
   cairn_value_t value;
@@ -48,11 +49,11 @@ static void file_end(struct lane *lane) {
   cairn__verify_t *v = lane->all->v;
   cairn_error_t what = {0};
   v->out.files++;
-  if (lane->crc != lane->file->crc32c) {
+  uint64_t value = cairn__sum_value(lane->sum);
+  if (value != lane->file->sum) {
     cairn_fail(&what, CAIRN_CORRUPT,
-               "CRC-32C of the file is %08" PRIx32
-               ", cairn.json says %08" PRIx32,
-               lane->crc, lane->file->crc32c);
+               "sum of the file is %016" PRIx64 ", cairn.json says %016" PRIx64,
+               value, lane->file->sum);
     cairn__verify_add_file(v, lane->file->name, &what);
   }
   lane_next(lane);
@@ -71,7 +72,7 @@ static void file_failed(struct lane *lane, const cairn_error_t *err) {
 static cairn_code_t sum(void *job, cairn_error_t *err) {
   struct lane *lane = job;
   (void)err;
-  lane->crc = cairn__crc32c(lane->crc, lane->piece, lane->n);
+  cairn__sum_add(lane->sum, lane->piece, lane->n);
   return CAIRN_OK;
 }
 
@@ -128,7 +129,7 @@ static void lane_next(struct lane *lane) {
     }
     lane->file = f->files[f->next++];
     lane->at = 0;
-    lane->crc = 0;
+    cairn__sum_reset(lane->sum);
     if (lane->file->length != 0) break;
     f->v->out.files++; /* empty, as it should be: the length was compared */
   }
@@ -143,6 +144,11 @@ static cairn_future_t *start_lanes(void *arg) {
   return done;
 }
 
+static void lane_free(struct lane *lane) {
+  free(lane->piece);
+  cairn__sum_free(lane->sum);
+}
+
 static cairn_code_t sum_all(struct files *f, cairn_error_t *err) {
   int want = cairn__cpu_threads(f->v->step->rt) + 1;
   cairn_code_t rc = CAIRN_OK;
@@ -151,14 +157,18 @@ static cairn_code_t sum_all(struct files *f, cairn_error_t *err) {
     struct lane *lane = &f->lanes[f->num_lanes];
     lane->all = f;
     lane->piece = malloc(PIECE);
-    if (lane->piece == NULL) break;
+    lane->sum = cairn__sum_new();
     f->num_lanes++;
+    if (lane->piece == NULL || lane->sum == NULL) {
+      lane_free(&f->lanes[--f->num_lanes]);
+      break;
+    }
   }
   if (f->num_lanes > 0)
     rc = cairn__call(f->v->step->rt, start_lanes, f, -1, err);
   else
     rc = cairn_fail(err, CAIRN_NO_MEMORY, "reading files");
-  for (int i = 0; i < f->num_lanes; i++) free(f->lanes[i].piece);
+  for (int i = 0; i < f->num_lanes; i++) lane_free(&f->lanes[i]);
   return rc;
 }
 
