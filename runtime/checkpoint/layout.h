@@ -41,6 +41,7 @@ typedef struct cairn__step_look {
   int64_t bytes;     /* of all files */
   int64_t commit_ns; /* 0: not said */
   bool bound;        /* cairn.json is there */
+  bool marked;       /* commit_success.txt is there */
 } cairn__step_look_t;
 void cairn__step_look_free(cairn__step_look_t *look); /* {0} after */
 

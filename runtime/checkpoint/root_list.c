@@ -1,3 +1,8 @@
+/* Steps of a root, each judged by its own files (look.c), and then by its
+ * neighbours: releases of Orbax from 0.12.3 on write commit_success.txt last of
+ * all, older ones never do, and where a rename does not commit (its COMMIT_FILE
+ * mode) the file alone does. So a step without it, in a root where a step that
+ * was committed before has it, was not committed. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -49,29 +54,66 @@ static cairn_code_t look_at(struct root *r, const cairn__step_name_t *step,
   return rc;
 }
 
-/* --- the newest --- */
+static const char not_marked[] =
+    "no commit_success.txt, which steps committed before it have";
 
-static void keep_why(char **why, char **newest_why) {
-  if (*newest_why != NULL) return;
-  *newest_why = *why;
-  *why = NULL;
+static bool marked_before(const cairn__step_look_t *look, int64_t commit_ns) {
+  return look->state == CAIRN_STEP_COMPLETE && look->marked &&
+         look->commit_ns != 0 && look->commit_ns < commit_ns;
 }
 
-static cairn_code_t find_newest(struct root *r, char **dir, char **why,
+/* --- the newest --- */
+
+/* Whether one of the steps below r->steps[n] tells against it. */
+static cairn_code_t is_unmarked(struct root *r, size_t n, int64_t commit_ns,
+                                bool *unmarked, cairn_error_t *err) {
+  *unmarked = false;
+  for (size_t i = n; i-- > 0 && !*unmarked;) {
+    cairn__step_look_t look;
+    cairn_error_t local = {0};
+    if (r->steps[i].temporary) continue;
+    cairn_code_t rc = look_at(r, &r->steps[i], &look, &local);
+    if (rc == CAIRN_NOT_FOUND) continue;
+    if (rc != CAIRN_OK) return cairn_error_copy(err, &local);
+    *unmarked = marked_before(&look, commit_ns);
+    cairn__step_look_free(&look);
+  }
+  return CAIRN_OK;
+}
+
+struct newest {
+  char *dir, *why; /* of the one that is complete; what is wrong with a newer */
+};
+
+static cairn_code_t consider(struct root *r, size_t i, cairn__step_look_t *look,
+                             struct newest *out, cairn_error_t *err) {
+  bool complete = look->state == CAIRN_STEP_COMPLETE, unmarked = false;
+  cairn_code_t rc = CAIRN_OK;
+  if (complete && !look->marked)
+    rc = is_unmarked(r, i, look->commit_ns, &unmarked, err);
+  if (rc != CAIRN_OK) return rc;
+  if (complete && !unmarked)
+    out->dir = cairn__bytes_dup(r->steps[i].dir);
+  else if (out->why == NULL)
+    out->why =
+        cairn__bytes_dup(cairn_bytes_str(unmarked ? not_marked : look->why));
+  if (out->dir == NULL && out->why == NULL)
+    return cairn_fail(err, CAIRN_NO_MEMORY, "finding the newest step");
+  return CAIRN_OK;
+}
+
+static cairn_code_t find_newest(struct root *r, struct newest *out,
                                 cairn_error_t *err) {
-  for (size_t i = r->n; i-- > 0 && *dir == NULL;) {
+  for (size_t i = r->n; i-- > 0 && out->dir == NULL;) {
     cairn__step_look_t look;
     cairn_error_t local = {0};
     if (r->steps[i].temporary) continue;
     cairn_code_t rc = look_at(r, &r->steps[i], &look, &local);
     if (rc == CAIRN_NOT_FOUND) continue; /* deleted since, or empty */
     if (rc != CAIRN_OK) return cairn_error_copy(err, &local);
-    bool complete = look.state == CAIRN_STEP_COMPLETE;
-    if (complete) *dir = cairn__bytes_dup(r->steps[i].dir);
-    keep_why(&look.why, why);
+    rc = consider(r, i, &look, out, err);
     cairn__step_look_free(&look);
-    if (complete && *dir == NULL)
-      return cairn_fail(err, CAIRN_NO_MEMORY, "finding the newest step");
+    if (rc != CAIRN_OK) return rc;
   }
   return CAIRN_OK;
 }
@@ -79,17 +121,22 @@ static cairn_code_t find_newest(struct root *r, char **dir, char **why,
 cairn_code_t cairn__root_newest(cairn_runtime_t *rt, const char *path,
                                 char **dir, cairn_error_t *err) {
   struct root r;
-  char *why = NULL;
+  struct newest found = {0};
   *dir = NULL;
   cairn_code_t rc = root_open(rt, path, &r, err);
   if (rc != CAIRN_OK) return rc;
-  rc = find_newest(&r, dir, &why, err);
+  rc = find_newest(&r, &found, err);
   root_close(&r);
-  if (rc == CAIRN_OK && *dir == NULL)
+  if (rc == CAIRN_OK && found.dir == NULL)
     rc = cairn_fail(err, CAIRN_NOT_FOUND, "no complete step in %s%s%s%s", path,
-                    why != NULL ? " (the newest: " : "", why != NULL ? why : "",
-                    why != NULL ? ")" : "");
-  free(why);
+                    found.why != NULL ? " (the newest: " : "",
+                    found.why != NULL ? found.why : "",
+                    found.why != NULL ? ")" : "");
+  free(found.why);
+  if (rc == CAIRN_OK)
+    *dir = found.dir;
+  else
+    free(found.dir);
   return rc;
 }
 
@@ -110,10 +157,12 @@ static cairn_code_t look_or_empty(struct root *r,
 }
 
 static cairn_code_t describe(struct root *r, const cairn__step_name_t *step,
-                             cairn_step_info_t *out, cairn_error_t *err) {
+                             cairn_step_info_t *out, bool *marked,
+                             cairn_error_t *err) {
   cairn__step_look_t look;
   cairn_code_t rc = look_or_empty(r, step, &look, err);
   if (rc != CAIRN_OK) return rc;
+  *marked = look.marked;
   *out = (cairn_step_info_t){.step = step->step,
                              .state = look.state,
                              .dir = cairn__bytes_dup(step->dir),
@@ -145,19 +194,41 @@ static cairn_code_t check_root(const struct root *r, const char *path,
   }
 }
 
+static cairn_code_t compare_marks(cairn_step_info_t *v, const bool *marked,
+                                  size_t n, cairn_error_t *err) {
+  int64_t first = INT64_MAX; /* commit of the first step that is marked */
+  for (size_t i = 0; i < n; i++)
+    if (marked[i] && v[i].state == CAIRN_STEP_COMPLETE && v[i].commit_ns != 0 &&
+        v[i].commit_ns < first)
+      first = v[i].commit_ns;
+  for (size_t i = 0; i < n; i++) {
+    if (marked[i] || v[i].state != CAIRN_STEP_COMPLETE ||
+        v[i].commit_ns <= first)
+      continue;
+    v[i].state = CAIRN_STEP_UNMARKED;
+    v[i].why = cairn__bytes_dup(cairn_bytes_str(not_marked));
+    if (v[i].why == NULL)
+      return cairn_fail(err, CAIRN_NO_MEMORY, "listing a root");
+  }
+  return CAIRN_OK;
+}
+
 static cairn_code_t describe_all(struct root *r, cairn_step_info_t **out,
                                  cairn_error_t *err) {
   cairn_step_info_t *v = calloc(r->n + 1, sizeof(*v));
-  if (v == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "listing a root");
+  bool *marked = calloc(r->n + 1, sizeof(*marked));
   cairn_code_t rc = CAIRN_OK;
+  if (v == NULL || marked == NULL)
+    rc = cairn_fail(err, CAIRN_NO_MEMORY, "listing a root");
   for (size_t i = 0; rc == CAIRN_OK && i < r->n; i++)
-    rc = describe(r, &r->steps[i], &v[i], err);
-  if (rc != CAIRN_OK) {
-    cairn_root_list_free(v, r->n);
-    return rc;
-  }
-  *out = v;
-  return CAIRN_OK;
+    rc = describe(r, &r->steps[i], &v[i], &marked[i], err);
+  if (rc == CAIRN_OK) rc = compare_marks(v, marked, r->n, err);
+  free(marked);
+  if (rc == CAIRN_OK)
+    *out = v;
+  else
+    cairn_root_list_free(v, v != NULL ? r->n : 0);
+  return rc;
 }
 
 cairn_code_t cairn_root_list(cairn_runtime_t *rt, const char *root,

@@ -34,10 +34,15 @@ static cairn_code_t unknown(cairn_step_t *step, const cairn__step_item_t *item,
                             cairn_error_t *err) {
   cairn_buf_t known = {0};
   cairn__handler_types(step->rt, &known);
-  cairn_fail(err, CAIRN_UNSUPPORTED, "item \"%s\" is a %s; known are %.*s",
-             item->name,
-             item->typestr != NULL ? item->typestr : "thing of no known kind",
-             (int)known.n, (const char *)known.p);
+  if (item->typestr != NULL)
+    cairn_fail(err, CAIRN_UNSUPPORTED,
+               "item \"%s\" is for the handler %s; known are %.*s", item->name,
+               item->typestr, (int)known.n, (const char *)known.p);
+  else
+    cairn_fail(err, CAIRN_UNSUPPORTED,
+               "item \"%s\" names no handler, and none recognises it; known "
+               "are %.*s",
+               item->name, (int)known.n, (const char *)known.p);
   cairn_buf_reset(&known);
   return CAIRN_UNSUPPORTED;
 }
