@@ -110,6 +110,8 @@ cairn_kv_t *cairn__record(cairn_kv_t *dir, const char *at,
   if (kv == NULL) {
     free(r->at);
     free(r);
+    return NULL;
   }
+  kv->layered = true;
   return kv;
 }
