@@ -11,7 +11,8 @@ static void check_keys(const cairn__ocdbt_node_t *n) {
     require(i == 0 || cairn__bytes_cmp(e[-1].key, e->key) < 0);
     require(e->subtree_prefix <= e->key.n);
     require(e->is_inline || !cairn__ocdbt_loc_missing(&e->loc));
-    (void)cairn__ocdbt_path_check(&e->loc.file, NULL);
+    cairn_code_t rc = cairn__ocdbt_path_check(&e->loc.file, NULL);
+    require(rc == CAIRN_OK || rc == CAIRN_CORRUPT);
   }
 }
 
