@@ -42,7 +42,7 @@ static bool on_entry(void *arg, cairn_bytes_t key,
   return cairn__bytes_eq(key, str(want));
 }
 
-Test(large, a_million_keys_come_back_in_order, .timeout = 300) {
+Test(large, a_million_keys_come_back_in_order) {
   struct fixture f = db_fixture();
   cairn_error_t err = {0};
   cairn_kv_t *w = NULL, *db = NULL;
