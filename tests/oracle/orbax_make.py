@@ -70,7 +70,7 @@ def save(out, names):
         for name in names:
             ck.save(f"{out}/v0_zarr3/{name}", tree(name))
     for name in names:
-        if name != "scalars":
+        if "scalars" not in name:
             v1.save(f"{out}/v1/{name}", tree(name))
 
 

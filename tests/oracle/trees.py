@@ -167,9 +167,14 @@ def host():
 
 
 def scalars():
-    """Numbers of numpy, which v1 does not take."""
+    """Numbers of numpy, which v1 does not save."""
     return {name: values(7, name, ())[()] for name in DTYPES
-            if issubclass(DTYPES[name].type, np.number)}
+            if issubclass(DTYPES[name].type, np.number) and "complex" not in name}
+
+
+def complex_scalars():
+    """v0's Standard does not restore its own."""
+    return {name: values(8, name, ())[()] for name in ("complex64", "complex128")}
 
 
 def single():
@@ -182,7 +187,7 @@ def small():
 
 TREES = {f.__name__: functools.lru_cache(None)(f)
          for f in (dtypes_host, dtypes_mesh, meshes, state, host, scalars,
-                                                single, small)}
+                                                complex_scalars, single, small)}
 
 
 def tree(name):
@@ -212,7 +217,7 @@ def name_of(path):
 def kind_of(leaf):
     if isinstance(leaf, (np.ndarray, Mesh)):
         return "array"
-    if isinstance(leaf, (bool, int, float, np.generic)):
+    if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return "scalar"
     return {str: "string", type(None): "none", dict: "dict", list: "list",
             tuple: "tuple", type(...): "placeholder"}[type(leaf)]
