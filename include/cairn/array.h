@@ -49,6 +49,7 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_zarr_parse(int version,
                                                          cairn_zarr_t **out,
                                                          cairn_error_t *err);
 
+/* One more owner of z; one less, and the last one frees it. Any thread. */
 CAIRN_API cairn_zarr_t *cairn_zarr_ref(cairn_zarr_t *z);
 CAIRN_API void cairn_zarr_unref(cairn_zarr_t *z); /* NULL is fine */
 

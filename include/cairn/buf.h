@@ -17,6 +17,8 @@ typedef struct cairn_buf {
   bool failed;
 } cairn_buf_t;
 
+/* Each appends to *b, or sets b->failed when memory is out and from then on
+ * does nothing: ask once, at the end. Numbers in little-endian order. */
 CAIRN_API void cairn_buf_reset(cairn_buf_t *b); /* frees; {0} again */
 CAIRN_API bool cairn_buf_reserve(cairn_buf_t *b,
                                  size_t more); /* false: no memory */
@@ -52,6 +54,7 @@ static inline size_t cairn_cur_left(const cairn_cur_t *c) {
 static inline size_t cairn_cur_pos(const cairn_cur_t *c) {
   return (size_t)(c->p - c->base);
 }
+/* One number, to *out. */
 CAIRN_API bool cairn_cur_u8(cairn_cur_t *c, uint8_t *out);
 CAIRN_API bool cairn_cur_u32le(cairn_cur_t *c, uint32_t *out);
 CAIRN_API bool cairn_cur_u64le(cairn_cur_t *c, uint64_t *out);

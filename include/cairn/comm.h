@@ -25,6 +25,7 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_self_open(
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_local_open(
     cairn_runtime_t *const *rts, int n, cairn_comm_t **out, cairn_error_t *err);
 
+/* This process's rank, from 0, and the number of ranks. Any thread. */
 CAIRN_API int cairn_comm_rank(const cairn_comm_t *comm);
 CAIRN_API int cairn_comm_size(const cairn_comm_t *comm);
 

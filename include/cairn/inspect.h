@@ -28,7 +28,8 @@ typedef struct cairn_step_info {
 } cairn_step_info_t;
 
 /* The steps of a root, ascending (temporary ones after their number). Names
- * that are not steps are passed over. CAIRN_NOT_FOUND: no such root. */
+ * that are not steps are passed over. CAIRN_NOT_FOUND: no such root;
+ * CAIRN_INVALID: it is a step or an item itself. */
 CAIRN_API cairn_code_t cairn_root_list(cairn_runtime_t *rt, const char *root,
                                        cairn_step_info_t **out, size_t *n,
                                        cairn_error_t *err);
@@ -43,9 +44,16 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_step_open(cairn_runtime_t *rt,
                                                         const char *path,
                                                         cairn_step_t **out,
                                                         cairn_error_t *err);
+/* The same, but also opens what is incomplete, unmarked or temporary: for
+ * looking at damage. Its handlers may fail where something is missing. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_step_open_as_is(cairn_runtime_t *rt, const char *path, cairn_step_t **out,
+                      cairn_error_t *err);
 CAIRN_API void cairn_step_close(cairn_step_t *step); /* NULL is fine */
 CAIRN_API int64_t cairn_step_number(const cairn_step_t *step); /* -1: none */
 CAIRN_API const char *cairn_step_path(const cairn_step_t *step);
+/* As a listing of its root would give it; belongs to the step. */
+CAIRN_API const cairn_step_info_t *cairn_step_info(const cairn_step_t *step);
 CAIRN_API size_t cairn_step_num_items(const cairn_step_t *step);
 CAIRN_API const char *cairn_step_item(const cairn_step_t *step, size_t i);
 
@@ -74,6 +82,8 @@ typedef struct cairn_damage {
 typedef struct cairn_verified {
   int64_t files, bytes, chunks; /* that were read and checked */
   int64_t damaged;
+  int64_t unknown_items; /* of kinds that no handler knows: only their whole
+                            files were checked, if bound */
   bool bound; /* cairn.json was there: whole files and the step's identity were
                  checked */
 } cairn_verified_t;

@@ -164,6 +164,8 @@ CAIRN_API cairn_kv_t *cairn_kv_prefix(cairn_kv_t *kv, cairn_bytes_t prefix);
  * at once is not possible without a runtime, so kv must not be NULL. */
 CAIRN_API cairn_future_t *cairn_kv_close(cairn_kv_t *kv);
 
+/* The runtime kv was opened on; its CAIRN_KV_* capabilities; the full name of
+ * `key` as errors say it, NUL-terminated and cut to `cap` bytes. Any thread. */
 CAIRN_API cairn_runtime_t *cairn_kv_runtime(cairn_kv_t *kv);
 CAIRN_API uint32_t cairn_kv_caps(cairn_kv_t *kv);
 CAIRN_API void cairn_kv_describe(cairn_kv_t *kv, cairn_bytes_t key, char *out,
@@ -193,6 +195,10 @@ CAIRN_API cairn_future_t *cairn_kv_remove_prefix(cairn_kv_t *kv,
                                                  cairn_bytes_t prefix);
 CAIRN_API cairn_future_t *cairn_kv_sync(cairn_kv_t *kv, cairn_bytes_t prefix);
 
+/* A value written in parts, in any order and several at a time, that is there
+ * only after commit: see the members of cairn_kv_ops_t. *out is written before
+ * the future of cairn_kv_upload is ready and gone after commit or abort, of
+ * which exactly one is called. */
 typedef struct cairn_upload cairn_upload_t;
 CAIRN_API cairn_future_t *cairn_kv_upload(cairn_kv_t *kv, cairn_bytes_t key,
                                           const cairn_write_opts_t *o,

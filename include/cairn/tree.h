@@ -134,6 +134,8 @@ typedef struct cairn_leaf {
 
 /* --- building --- */
 
+/* An empty tree (CAIRN_NO_MEMORY), and its end: arrays bound to it are the
+ * caller's and stay. Any thread, one at a time for one tree. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_tree_new(cairn_tree_t **out,
                                                        cairn_error_t *err);
 CAIRN_API void cairn_tree_free(cairn_tree_t *tree); /* NULL is fine */

@@ -8,13 +8,19 @@
 
 #include <stdio.h>
 
+/* Boxes come from outside too: an end that does not fit is cut. */
+static int64_t box_end(const cairn__box_t *b, int d) {
+  int64_t end;
+  bool cut = __builtin_add_overflow(b->origin[d], b->extent[d], &end);
+  return cut ? INT64_MAX : end;
+}
+
 bool cairn__box_intersect(const cairn__box_t *a, const cairn__box_t *b,
                           cairn__box_t *out) {
   bool some = true;
   out->rank = a->rank;
   for (int d = 0; d < a->rank; d++) {
-    int64_t a_end = a->origin[d] + a->extent[d];
-    int64_t b_end = b->origin[d] + b->extent[d];
+    int64_t a_end = box_end(a, d), b_end = box_end(b, d);
     int64_t lo = a->origin[d] > b->origin[d] ? a->origin[d] : b->origin[d];
     int64_t hi = a_end < b_end ? a_end : b_end;
     out->origin[d] = lo;
@@ -27,8 +33,7 @@ bool cairn__box_intersect(const cairn__box_t *a, const cairn__box_t *b,
 bool cairn__box_contains(const cairn__box_t *outer, const cairn__box_t *inner) {
   for (int d = 0; d < outer->rank; d++) {
     if (inner->origin[d] < outer->origin[d] ||
-        inner->origin[d] + inner->extent[d] >
-            outer->origin[d] + outer->extent[d])
+        box_end(inner, d) > box_end(outer, d))
       return false;
   }
   return true;
@@ -69,7 +74,7 @@ void cairn__box_text(const cairn__box_t *b, char *out, size_t cap) {
   out[0] = '\0';
   for (int d = 0; d < b->rank; d++) {
     at = append_int(out, cap, at, d == 0 ? "[%lld:" : ", %lld:", b->origin[d]);
-    at = append_int(out, cap, at, "%lld", b->origin[d] + b->extent[d]);
+    at = append_int(out, cap, at, "%lld", box_end(b, d));
   }
   snprintf(at < cap ? out + at : NULL, at < cap ? cap - at : 0, "%s",
            b->rank == 0 ? "[]" : "]");

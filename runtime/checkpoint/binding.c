@@ -1,4 +1,4 @@
-/* cairn.json: which files make this step, how long each is, and the CRC-32C of
+/* cairn.json: which files make this step, how long each is, and the sum of
  * each. Its last member is the CRC-32C of all text before that member. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,14 +26,14 @@ static bool grow(void **array, size_t *cap, size_t n, size_t item) {
 
 bool cairn__binding_add_file(cairn__binding_t *b, const char *dir,
                              cairn_bytes_t name, uint64_t length,
-                             uint32_t crc32c) {
+                             uint64_t sum) {
   if (!grow((void **)&b->files, &b->cap_files, b->num_files, sizeof(*b->files)))
     return false;
   char *full = cairn__printf("%s%s%.*s", dir, dir[0] != 0 ? "/" : "",
                              (int)name.n, (const char *)name.p);
   if (full == NULL) return false;
   b->files[b->num_files++] =
-      (cairn__bound_file_t){.name = full, .length = length, .crc32c = crc32c};
+      (cairn__bound_file_t){.name = full, .length = length, .sum = sum};
   return true;
 }
 
@@ -83,8 +83,8 @@ static void put_item(const cairn__bound_item_t *item, cairn_buf_t *out) {
 
 static void put_file(const cairn__bound_file_t *f, cairn_buf_t *out) {
   put_str(out, f->name);
-  cairn_buf_printf(out, ":{\"bytes\":%" PRIu64 ",\"crc32c\":\"%08" PRIx32 "\"}",
-                   f->length, f->crc32c);
+  cairn_buf_printf(out, ":{\"bytes\":%" PRIu64 ",\"xxh3\":\"%016" PRIx64 "\"}",
+                   f->length, f->sum);
 }
 
 void cairn__binding_emit(cairn__binding_t *b, cairn_buf_t *out) {
@@ -119,13 +119,13 @@ static cairn_code_t bad(cairn_error_t *err, const char *member) {
   return cairn_fail(err, CAIRN_CORRUPT, "%s: absent or malformed", member);
 }
 
-static bool hex32(const cairn_json_t *v, uint32_t *out) {
-  uint8_t b[4];
-  if (v == NULL || v->kind != CAIRN_JSON_STRING || v->str.n != 8 ||
+static bool hex64(const cairn_json_t *v, uint64_t *out) {
+  uint8_t b[8];
+  if (v == NULL || v->kind != CAIRN_JSON_STRING || v->str.n != 16 ||
       !cairn__unhex(v->str, b))
     return false;
-  *out =
-      (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+  *out = 0;
+  for (int i = 0; i < 8; i++) *out = *out << 8 | b[i];
   return true;
 }
 
@@ -146,12 +146,12 @@ static cairn_code_t read_files(const cairn_json_t *v, cairn__binding_t *out,
   if (v == NULL || v->kind != CAIRN_JSON_OBJECT) return bad(err, "files");
   for (const cairn_json_t *f = v->child; f != NULL; f = f->next) {
     int64_t length;
-    uint32_t crc;
+    uint64_t sum;
     if (!cairn_json_int(cairn_json_get(f, "bytes"), &length) || length < 0 ||
-        !hex32(cairn_json_get(f, "crc32c"), &crc) ||
+        !hex64(cairn_json_get(f, "xxh3"), &sum) ||
         memchr(f->key.p, 0, f->key.n) != NULL)
       return bad(err, "files");
-    if (!cairn__binding_add_file(out, "", f->key, (uint64_t)length, crc))
+    if (!cairn__binding_add_file(out, "", f->key, (uint64_t)length, sum))
       return cairn_fail(err, CAIRN_NO_MEMORY, "files");
   }
   return CAIRN_OK;

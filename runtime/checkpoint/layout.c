@@ -12,7 +12,7 @@ bool cairn__step_name(const cairn__step_format_t *f, int64_t step, char *out,
   return n > 0 && (size_t)n < cap;
 }
 
-static bool all_digits(cairn_bytes_t b) {
+bool cairn__all_digits(cairn_bytes_t b) {
   for (size_t i = 0; i < b.n; i++)
     if (b.p[i] < '0' || b.p[i] > '9') return false;
   return b.n > 0;
@@ -35,7 +35,7 @@ bool cairn__step_parse(const cairn__step_format_t *f, cairn_bytes_t name,
       return false;
     name = cairn_bytes(name.p + n + 1, name.n - n - 1);
   }
-  if (!all_digits(name)) return false;
+  if (!cairn__all_digits(name)) return false;
   if (f->digits == 0) return cairn__decimal(name, step);
   size_t digits = (size_t)f->digits;
   if (name.n < digits || (name.n > digits && name.p[0] == '0')) return false;
@@ -46,7 +46,7 @@ bool cairn__step_guess(cairn_bytes_t name, int64_t *step) {
   size_t at = name.n;
   while (at > 0 && name.p[at - 1] != '_') at--;
   cairn_bytes_t digits = cairn_bytes(name.p + at, name.n - at);
-  return all_digits(digits) && number(digits, step);
+  return cairn__all_digits(digits) && number(digits, step);
 }
 
 bool cairn__name_is_temporary(cairn_bytes_t name) {

@@ -30,6 +30,7 @@ bool cairn__step_parse(const cairn__step_format_t *f, cairn_bytes_t name,
  * lister). */
 bool cairn__step_guess(cairn_bytes_t name, int64_t *step);
 bool cairn__name_is_temporary(cairn_bytes_t name);
+bool cairn__all_digits(cairn_bytes_t b); /* and not empty */
 
 /* What a step's directory holds. */
 typedef struct cairn__step_look {
@@ -40,6 +41,7 @@ typedef struct cairn__step_look {
   int64_t bytes;     /* of all files */
   int64_t commit_ns; /* 0: not said */
   bool bound;        /* cairn.json is there */
+  bool marked;       /* commit_success.txt is there */
 } cairn__step_look_t;
 void cairn__step_look_free(cairn__step_look_t *look); /* {0} after */
 

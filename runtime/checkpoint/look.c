@@ -20,7 +20,7 @@ struct look {
   cairn_wait_t wait;
   cairn_error_t err;
   cairn__map_t files; /* name -> size + 1, as a pointer */
-  bool no_memory, success_file, flat;
+  bool no_memory, flat;
   struct item_seen *items;
   size_t num_items;
   cairn_value_t metadata, binding;
@@ -82,7 +82,7 @@ static bool on_file(void *arg, cairn_bytes_t key, int64_t size) {
   const uint8_t *slash = memchr(key.p, '/', key.n);
   if (!cairn__map_set(&l->files, key, value, NULL)) l->no_memory = true;
   if (slash == NULL) {
-    if (is(key, "commit_success.txt")) l->success_file = true;
+    if (is(key, "commit_success.txt")) l->out->marked = true;
     if (is_flat_file(key)) l->flat = true;
     return true;
   }
@@ -181,7 +181,7 @@ static void judge_mark(struct look *l) {
                                 l->metadata.data, &m, &ignored) != CAIRN_OK)
     return;
   l->out->commit_ns = m.commit_ns;
-  if (m.commit_ns == 0 && m.init_ns != 0 && !l->success_file)
+  if (m.commit_ns == 0 && m.init_ns != 0 && !l->out->marked)
     judge(l, CAIRN_STEP_UNMARKED,
           cairn__printf("no commit time and no commit_success.txt"));
   cairn__checkpoint_metadata_free(&m);

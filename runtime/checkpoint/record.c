@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "base/sum.h"
 #include "kv/kv.h"
 
 struct record {
@@ -17,19 +18,27 @@ static cairn_future_t *no_memory(cairn_runtime_t *rt) {
   return cairn_future_done(rt, &err);
 }
 
+static bool note(struct record *r, cairn_bytes_t key, const struct iovec *iov,
+                 int niov) {
+  cairn__sum_t *sum = cairn__sum_new();
+  uint64_t n = 0;
+  if (sum == NULL) return false;
+  for (int i = 0; i < niov; i++) {
+    cairn__sum_add(sum, iov[i].iov_base, iov[i].iov_len);
+    n += iov[i].iov_len;
+  }
+  bool ok =
+      cairn__binding_add_file(r->files, r->at, key, n, cairn__sum_value(sum));
+  cairn__sum_free(sum);
+  return ok;
+}
+
 static cairn_future_t *record_write(cairn_runtime_t *rt, void *self,
                                     cairn_bytes_t key, const struct iovec *iov,
                                     int niov, const cairn_write_opts_t *o,
                                     cairn_written_t *out) {
   struct record *r = self;
-  uint32_t crc = 0;
-  uint64_t n = 0;
-  for (int i = 0; i < niov; i++) {
-    crc = cairn__crc32c(crc, iov[i].iov_base, iov[i].iov_len);
-    n += iov[i].iov_len;
-  }
-  if (!cairn__binding_add_file(r->files, r->at, key, n, crc))
-    return no_memory(rt);
+  if (!note(r, key, iov, niov)) return no_memory(rt);
   cairn_write_opts_t deferred = *o;
   deferred.defer_sync = true;
   return cairn_kv_write(r->dir, key, iov, niov, &deferred, out);
@@ -101,6 +110,8 @@ cairn_kv_t *cairn__record(cairn_kv_t *dir, const char *at,
   if (kv == NULL) {
     free(r->at);
     free(r);
+    return NULL;
   }
+  kv->layered = true;
   return kv;
 }

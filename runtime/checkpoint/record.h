@@ -1,5 +1,5 @@
 /* A view of a directory that remembers what was written through it: each file's
- * length and CRC-32C, for cairn.json. Side files are small; their sums are
+ * length and sum, for cairn.json. Side files are small; their sums are
  * taken on the loop. Loop thread. */
 #ifndef CAIRN_CHECKPOINT_RECORD_H_
 #define CAIRN_CHECKPOINT_RECORD_H_

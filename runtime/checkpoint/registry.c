@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "cairn/handler.h"
+#include "checkpoint/registry.h"
 #include "loop/loop.h"
 
 struct registry {
@@ -115,4 +115,27 @@ const cairn_handler_ops_t *cairn_handler_for(cairn_runtime_t *rt,
     if (has_typestr(r->ops[i], typestr)) found = r->ops[i];
   pthread_mutex_unlock(&r->lock);
   return found;
+}
+
+const cairn_handler_ops_t *cairn__handler_recognise(cairn_runtime_t *rt,
+                                                    const cairn_bytes_t *names,
+                                                    size_t n) {
+  struct registry *r = registry_of(rt);
+  const cairn_handler_ops_t *found = NULL;
+  if (r == NULL) return NULL;
+  pthread_mutex_lock(&r->lock);
+  for (size_t i = 0; i < r->n && found == NULL; i++)
+    if (r->ops[i]->recognise != NULL && r->ops[i]->recognise(names, n))
+      found = r->ops[i];
+  pthread_mutex_unlock(&r->lock);
+  return found;
+}
+
+void cairn__handler_types(cairn_runtime_t *rt, cairn_buf_t *out) {
+  struct registry *r = registry_of(rt);
+  if (r == NULL) return;
+  pthread_mutex_lock(&r->lock);
+  for (size_t i = 0; i < r->n; i++)
+    cairn_buf_printf(out, "%s%s", i > 0 ? ", " : "", r->ops[i]->type);
+  pthread_mutex_unlock(&r->lock);
 }

@@ -1,7 +1,7 @@
 /* What travels with the votes of a save, packed and unpacked.
  *
  * Descriptions and plans: for each item, varint length and bytes. What a rank
- * wrote: the files (varint count; each: name, length, CRC-32C), then for each
+ * wrote: the files (varint count; each: name, length, sum), then for each
  * item a flag whether it has a private database, and if so the database's leaf
  * nodes. */
 #include <inttypes.h>
@@ -49,10 +49,10 @@ void cairn__save_pack_descriptions(cairn_save_t *s) {
 /* --- what was written --- */
 
 static void put_file(cairn_buf_t *b, const char *name, uint64_t length,
-                     uint32_t crc32c) {
+                     uint64_t sum) {
   put_part(b, cairn_bytes_str(name));
   cairn_buf_put_varint(b, length);
-  cairn_buf_put_u32le(b, crc32c);
+  cairn_buf_put_u64le(b, sum);
 }
 
 /* The files of the private databases join those that the recorders noted. */
@@ -67,7 +67,7 @@ static bool note_database_files(cairn_save_t *s) {
     for (size_t k = 0; ok && k < item->summary.num_files; k++) {
       const cairn__ocdbt_written_file_t *f = &item->summary.files[k];
       ok = cairn__binding_add_file(&s->binding, dir, cairn_bytes_str(f->name),
-                                   f->length, f->crc32c);
+                                   f->length, f->sum);
     }
     free(dir);
     if (!ok) return false;
@@ -90,7 +90,7 @@ void cairn__save_pack_written(cairn_save_t *s) {
   cairn_buf_put_varint(b, s->binding.num_files);
   for (size_t i = 0; i < s->binding.num_files; i++) {
     const cairn__bound_file_t *f = &s->binding.files[i];
-    put_file(b, f->name, f->length, f->crc32c);
+    put_file(b, f->name, f->length, f->sum);
   }
   for (size_t i = 0; i < s->n; i++) {
     cairn_buf_put_u8(b, s->items[i].has_writer);
@@ -118,14 +118,13 @@ bool cairn__save_keep_gathered(cairn_save_t *s, const cairn__vote_t *v) {
 }
 
 static bool unpack_files(cairn_save_t *s, cairn_cur_t *c) {
-  uint64_t n, length;
-  uint32_t crc;
+  uint64_t n, length, sum;
   cairn_bytes_t name;
   if (!cairn_cur_varint64(c, &n)) return false;
   for (uint64_t i = 0; i < n; i++)
     if (!take_part(c, &name) || !cairn_cur_varint64(c, &length) ||
-        !cairn_cur_u32le(c, &crc) ||
-        !cairn__binding_add_file(&s->binding, "", name, length, crc))
+        !cairn_cur_u64le(c, &sum) ||
+        !cairn__binding_add_file(&s->binding, "", name, length, sum))
       return false;
   return true;
 }

@@ -93,8 +93,7 @@ static bool note_merged(cairn_save_t *s, cairn__save_item_t *item) {
   for (size_t k = 0; k < item->summary.num_files; k++) {
     const cairn__ocdbt_written_file_t *f = &item->summary.files[k];
     if (!cairn__binding_add_file(&s->binding, item->name,
-                                 cairn_bytes_str(f->name), f->length,
-                                 f->crc32c))
+                                 cairn_bytes_str(f->name), f->length, f->sum))
       return false;
   }
   return true;

@@ -37,7 +37,7 @@ void cairn__checkpoint_metadata_free(cairn__checkpoint_metadata_t *m);
 typedef struct cairn__bound_file {
   char *name; /* below the step */
   uint64_t length;
-  uint32_t crc32c;
+  uint64_t sum; /* base/sum.h */
 } cairn__bound_file_t;
 
 typedef struct cairn__bound_item {
@@ -57,8 +57,7 @@ typedef struct cairn__binding {
 
 /* Both copy the text; false: no memory. */
 bool cairn__binding_add_file(cairn__binding_t *b, const char *dir,
-                             cairn_bytes_t name, uint64_t length,
-                             uint32_t crc32c);
+                             cairn_bytes_t name, uint64_t length, uint64_t sum);
 bool cairn__binding_add_item(cairn__binding_t *b, const char *name,
                              const char *type);
 void cairn__binding_free(cairn__binding_t *b); /* {0} after */

@@ -77,7 +77,7 @@ static void on_done(cairn_wait_t *w) {
   if (cairn_wait_result(w, &err) != CAIRN_OK) {
     char name[512];
     cairn__kv_describe_full(kv, c->key, name, sizeof name);
-    cairn_within(&err, "%s %s", c->verb, name);
+    if (!kv->layered) cairn_within(&err, "%s %s", c->verb, name);
     if (c->value != NULL) cairn_value_reset(c->value);
   }
   free(c);

@@ -24,6 +24,7 @@ struct cairn_kv {
   size_t prefix_n;
   size_t busy; /* calls and uploads that are not finished, also through views */
   bool closing;
+  bool layered; /* on another store, whose errors name the key already */
   cairn_future_t *closed; /* made at open, so that close cannot fail for it */
   cairn_wait_t wait;
 };

@@ -1,5 +1,6 @@
 /* A whole new database from its sorted entries, as bytes: the leaves for the
  * merge, the tree, the manifest of generation 1. On a CPU thread. */
+#include "base/sum.h"
 #include "ocdbt/pack.h"
 
 static size_t inline_limit(const cairn__ocdbt_config_t *c) {
@@ -40,7 +41,7 @@ static cairn_code_t put_manifest(cairn__build_t *b, cairn__ocdbt_version_t *v,
   m.versions = v;
   cairn_code_t rc = cairn__ocdbt_manifest_encode(&m, &b->manifest, err);
   if (rc == CAIRN_OK)
-    b->manifest_crc = cairn__crc32c(0, b->manifest.p, b->manifest.n);
+    b->manifest_sum = cairn__sum_of(b->manifest.p, b->manifest.n);
   return rc;
 }
 

@@ -182,7 +182,7 @@ void cairn__datalog_free(cairn__datalog_t *log) {
   if (log == NULL) return;
   for (size_t i = 0; i < log->n; i++) {
     cairn_future_unref(log->files[i]->begun);
-    free(log->files[i]->sums);
+    cairn__sum_free(log->files[i]->sum);
     free(log->files[i]);
   }
   free(log->files);
@@ -198,9 +198,9 @@ size_t cairn__datalog_num_files(const cairn__datalog_t *log) {
 }
 
 void cairn__datalog_file(const cairn__datalog_t *log, size_t i,
-                         cairn_bytes_t *name, uint64_t *length, uint32_t *crc) {
+                         cairn_bytes_t *name, uint64_t *length, uint64_t *sum) {
   const struct log_file *f = log->files[i];
   *name = cairn_bytes_str(f->data->name);
   *length = f->length;
-  *crc = f->crc;
+  *sum = cairn__sum_value(f->sum);
 }

@@ -45,6 +45,6 @@ void cairn__datalog_free(cairn__datalog_t *log);
 /* What was written: known after finish. */
 size_t cairn__datalog_num_files(const cairn__datalog_t *log);
 void cairn__datalog_file(const cairn__datalog_t *log, size_t i,
-                         cairn_bytes_t *name, uint64_t *length, uint32_t *crc);
+                         cairn_bytes_t *name, uint64_t *length, uint64_t *sum);
 
 #endif

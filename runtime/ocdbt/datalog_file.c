@@ -1,16 +1,15 @@
-/* One data file: the upload is begun, parts are written and summed side by
- * side, the upload is committed. */
+/* One data file: the upload is begun; parts are written side by side and summed
+ * in their order beside that; the upload is committed. */
 #include <stdlib.h>
 
 #include "ocdbt/datalog_impl.h"
 
-struct part {
+struct log_part {
   struct log_file *f;
-  cairn_future_t *done;
-  cairn_wait_t wait;
-  size_t slot;
+  struct log_part *next; /* to be summed */
+  cairn_future_t *done, *summed;
+  cairn_wait_t wait, sum_wait;
   uint64_t offset, n;
-  uint32_t crc;
   void *own;
   int niov;
   struct iovec iov[];
@@ -27,7 +26,11 @@ static bool add_file(cairn__datalog_t *log) {
     log->cap = cap;
   }
   struct log_file *f = calloc(1, sizeof *f);
-  if (f == NULL) return false;
+  if (f == NULL || (f->sum = cairn__sum_new()) == NULL) {
+    free(f);
+    return false;
+  }
+  f->unsummed_end = &f->unsummed;
   f->log = log;
   f->data = log->place.files[log->n];
   cairn_write_opts_t o = {.size = sizeof o, .defer_sync = log->defer_sync};
@@ -78,35 +81,13 @@ void cairn__log_file_close(struct log_file *f) {
 
 /* --- parts --- */
 
-static bool add_sum(struct log_file *f, size_t *slot) {
-  if (f->num_sums == f->cap_sums) {
-    size_t cap = f->cap_sums != 0 ? 2 * f->cap_sums : 16;
-    struct log_part_sum *s = realloc(f->sums, cap * sizeof *s);
-    if (s == NULL) return false;
-    f->sums = s;
-    f->cap_sums = cap;
-  }
-  *slot = f->num_sums++;
-  f->sums[*slot] = (struct log_part_sum){0};
-  return true;
-}
-
-static void join_sums(struct log_file *f) {
-  while (f->joined < f->num_sums && f->sums[f->joined].known) {
-    const struct log_part_sum *s = &f->sums[f->joined++];
-    f->crc = cairn__crc32c_combine(f->crc, s->crc, s->n);
-    f->length += s->n;
-  }
-}
-
-static void part_end(struct part *p, const cairn_error_t *err) {
+static void part_end(struct log_part *p, const cairn_error_t *err) {
   struct log_file *f = p->f;
   cairn_future_t *done = p->done;
   if (err->code != CAIRN_OK) {
     cairn_error_copy(&f->log->err, err);
   } else {
-    f->sums[p->slot] = (struct log_part_sum){p->n, p->crc, true};
-    join_sums(f);
+    f->length += p->n;
   }
   if (p->own != NULL) f->log->in_flight -= p->n;
   free(p->own);
@@ -117,32 +98,65 @@ static void part_end(struct part *p, const cairn_error_t *err) {
 }
 
 static void on_written(cairn_wait_t *w) {
-  struct part *p = cairn_container_of(w, struct part, wait);
+  struct log_part *p = cairn_container_of(w, struct log_part, wait);
   cairn_error_t err = {0};
   cairn_wait_result(w, &err);
   part_end(p, &err);
 }
 
+/* --- sums --- */
+
 static cairn_code_t sum_part(void *job, cairn_error_t *err) {
-  struct part *p = job;
+  struct log_part *p = job;
   (void)err;
   for (int i = 0; i < p->niov; i++)
-    p->crc = cairn__crc32c(p->crc, p->iov[i].iov_base, p->iov[i].iov_len);
+    cairn__sum_add(p->f->sum, p->iov[i].iov_base, p->iov[i].iov_len);
   return CAIRN_OK;
 }
 
+static void sum_next(struct log_file *f);
+
+/* The part may be gone when its future is resolved, and the file when its last
+ * part is; another part keeps it. */
+static void on_summed(cairn_wait_t *w) {
+  struct log_part *p = cairn_container_of(w, struct log_part, sum_wait);
+  struct log_file *f = p->f;
+  cairn_error_t err = {0};
+  cairn_wait_result(w, &err);
+  f->summing = false;
+  sum_next(f);
+  cairn_future_resolve(p->summed, &err);
+}
+
+static void sum_next(struct log_file *f) {
+  struct log_part *p = f->unsummed;
+  if (p == NULL || f->summing) return;
+  f->unsummed = p->next;
+  if (f->unsummed == NULL) f->unsummed_end = &f->unsummed;
+  f->summing = true;
+  cairn_then(cairn_work(f->log->rt, sum_part, p), &p->sum_wait, on_summed);
+}
+
+static cairn_future_t *sum_later(struct log_part *p) {
+  struct log_file *f = p->f;
+  *f->unsummed_end = p;
+  f->unsummed_end = &p->next;
+  sum_next(f);
+  return p->summed;
+}
+
 static void on_begun(cairn_wait_t *w) {
-  struct part *p = cairn_container_of(w, struct part, wait);
+  struct log_part *p = cairn_container_of(w, struct log_part, wait);
   cairn_error_t err = {0};
   if (cairn_wait_result(w, &err) != CAIRN_OK) {
+    cairn__future_drop(p->summed);
     part_end(p, &err);
     return;
   }
-  cairn_runtime_t *rt = p->f->log->rt;
   cairn_future_t *both[2] = {
-      cairn_work(rt, sum_part, p),
+      sum_later(p),
       cairn_upload_part(p->f->upload, p->offset, p->iov, p->niov)};
-  cairn_then(cairn_all_take(rt, both, 2), &p->wait, on_written);
+  cairn_then(cairn_all_take(p->f->log->rt, both, 2), &p->wait, on_written);
 }
 
 static cairn_future_t *no_memory(struct log_file *f, void *own) {
@@ -156,16 +170,19 @@ static cairn_future_t *no_memory(struct log_file *f, void *own) {
 cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
                                       const struct iovec *iov, int niov,
                                       uint64_t n, void *own) {
-  size_t list = (size_t)niov * sizeof *iov, slot = 0;
-  struct part *p = malloc(sizeof *p + list);
+  size_t list = (size_t)niov * sizeof *iov;
+  struct log_part *p = malloc(sizeof *p + list);
   cairn_future_t *done = cairn_future_new(f->log->rt);
-  if (p == NULL || cairn_future_ready(done) || !add_sum(f, &slot)) {
+  cairn_future_t *summed = cairn_future_new(f->log->rt);
+  if (p == NULL || cairn_future_ready(done) || cairn_future_ready(summed)) {
     cairn__future_drop(done);
+    cairn__future_drop(summed);
     free(p);
     return no_memory(f, own);
   }
-  *p = (struct part){.f = f, .slot = slot, .offset = offset, .n = n};
+  *p = (struct log_part){.f = f, .offset = offset, .n = n};
   p->done = done;
+  p->summed = summed;
   p->own = own;
   p->niov = niov;
   memcpy(p->iov, iov, list);

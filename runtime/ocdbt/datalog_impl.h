@@ -3,14 +3,10 @@
 #ifndef CAIRN_OCDBT_DATALOG_IMPL_H_
 #define CAIRN_OCDBT_DATALOG_IMPL_H_
 
+#include "base/sum.h"
 #include "ocdbt/datalog.h"
 
-/* Length and sum of one part, kept until the parts before it have theirs. */
-struct log_part_sum {
-  uint64_t n;
-  uint32_t crc;
-  bool known;
-};
+struct log_part; /* datalog_file.c */
 
 /* One file. It is committed as soon as no more items go there (`full`) and no
  * part is on the way. */
@@ -21,10 +17,10 @@ struct log_file {
   cairn_future_t *begun;
   size_t pending; /* parts on the way */
   bool full, committing, may_exist, over;
-  struct log_part_sum *sums;
-  size_t num_sums, cap_sums, joined;
-  uint64_t length; /* of what is joined */
-  uint32_t crc;
+  uint64_t length; /* of what is written */
+  cairn__sum_t *sum;
+  struct log_part *unsummed, **unsummed_end; /* in the order of the file */
+  bool summing;
   cairn_wait_t wait;
 };
 

@@ -56,12 +56,12 @@ typedef struct cairn__ocdbt_write_opts {
  * 2 GiB data files. */
 void cairn__ocdbt_orbax_opts(cairn__ocdbt_write_opts_t *out);
 
-/* A file that was written: name below ROOT, its length, the CRC-32C of all of
- * it. */
+/* A file that was written: name below ROOT, its length, the sum of all of it.
+ */
 typedef struct cairn__ocdbt_written_file {
   char *name;
   uint64_t length;
-  uint32_t crc32c;
+  uint64_t sum; /* base/sum.h */
 } cairn__ocdbt_written_file_t;
 
 typedef struct cairn__ocdbt_summary {

@@ -105,7 +105,7 @@ typedef struct cairn__build {
   cairn__entries_t entries;
   cairn__pack_t pack;
   cairn__buf_t leaves, manifest;
-  uint32_t manifest_crc;
+  uint64_t manifest_sum;
   uint64_t num_keys, value_bytes;
 } cairn__build_t;
 

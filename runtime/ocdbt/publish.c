@@ -34,10 +34,10 @@ static cairn_future_t *send_manifest(cairn__publish_t *p) {
 /* --- summary --- */
 
 static bool describe_file(cairn__ocdbt_written_file_t *f, cairn_bytes_t name,
-                          uint64_t length, uint32_t crc) {
+                          uint64_t length, uint64_t sum) {
   f->name = cairn__bytes_dup(name);
   f->length = length;
-  f->crc32c = crc;
+  f->sum = sum;
   return f->name != NULL;
 }
 
@@ -50,13 +50,13 @@ static cairn_code_t summarize(cairn__publish_t *p, cairn_error_t *err) {
   for (size_t i = 0; i < n && ok; i++) {
     cairn_bytes_t name;
     uint64_t length;
-    uint32_t crc;
-    cairn__datalog_file(p->log, i, &name, &length, &crc);
-    ok = describe_file(&s.files[s.num_files++], name, length, crc);
+    uint64_t sum;
+    cairn__datalog_file(p->log, i, &name, &length, &sum);
+    ok = describe_file(&s.files[s.num_files++], name, length, sum);
   }
   if (ok)
     ok = describe_file(&s.files[s.num_files++], cairn_bytes_str(MANIFEST_NAME),
-                       p->build.manifest.n, p->build.manifest_crc);
+                       p->build.manifest.n, p->build.manifest_sum);
   if (!ok) {
     cairn__ocdbt_summary_free(&s);
     return cairn_fail(err, CAIRN_NO_MEMORY, "summary of %zu files", n);

@@ -1,7 +1,7 @@
-/* Slabs of staging memory. A slab that comes back is kept for the next save: its
- * pages are there and huge, which is what makes the copy fast. The smallest free
- * slab that fits is taken; when none fits, free ones are given up first, so that
- * a state that grows does not leave its old sizes behind. */
+/* Slabs of staging memory. A slab that comes back is kept for the next save:
+ * its pages are there and huge, which is what makes the copy fast. The smallest
+ * free slab that fits is taken; when none fits, free ones are given up first,
+ * so that a state that grows does not leave its old sizes behind. */
 #include "snapshot/pool.h"
 
 #include <errno.h>
@@ -52,8 +52,8 @@ void cairn__pool_free(cairn__pool_t *pool) {
   free(pool);
 }
 
-/* Maps more than asked for and gives the ends back, so that the slab starts at a
- * huge page: the kernel only makes aligned ones. */
+/* Maps more than asked for and gives the ends back, so that the slab starts at
+ * a huge page: the kernel only makes aligned ones. */
 static void *map_aligned(size_t size) {
   char *p = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -65,9 +65,9 @@ static void *map_aligned(size_t size) {
   return p + before;
 }
 
-/* Touching every page now keeps the faults out of the copy. Where the kernel lacks
- * MADV_POPULATE_WRITE the copy takes them, once. ENOMEM is the kernel saying that
- * the memory is not there: better here than as a signal later. */
+/* Touching every page now keeps the faults out of the copy. Where the kernel
+ * lacks MADV_POPULATE_WRITE the copy takes them, once. ENOMEM is the kernel
+ * saying that the memory is not there: better here than as a signal later. */
 static bool prefault(void *p, size_t size) {
 #ifdef MADV_HUGEPAGE
   madvise(p, size, MADV_HUGEPAGE);

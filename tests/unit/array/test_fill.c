@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "array/zarr.h"
+#include "base/base.h"
 #include "docs.h"
 
 static void fill_is(int version, const char *dtype, const char *fill,
@@ -86,4 +87,20 @@ Test(fill, zarr3_values_of_all_forms) {
           "\0\0\x80\x7f\0\0\x80\x3f", 8);
   fill_is(3, "float64", "123456789012345678901234567890",
           "\x3e\x37\x6c\xff\x90\xee\xf8\x45", 8);
+}
+
+/* By TensorStore: tests/golden/array/make.py. */
+Test(fill, conversions_are_those_of_tensorstore) {
+  FILE *f = fopen(CAIRN_GOLDEN "/array/fills.txt", "r");
+  char dtype[32], value[64], hex[40];
+  int n = 0;
+  cr_assert_not_null(f);
+  while (fscanf(f, "%31s %63s %39s", dtype, value, hex) == 3) {
+    uint8_t bytes[16];
+    cr_assert(cairn__unhex(cairn_bytes_str(hex), bytes));
+    fill_is(3, dtype, value, (const char *)bytes, strlen(hex) / 2);
+    n++;
+  }
+  fclose(f);
+  cr_expect_gt(n, 900);
 }

@@ -109,8 +109,8 @@ Test(binding, lists_files_in_order_and_seals_them) {
       "{\"cairn\":1,\"version\":\"0.1.0\",\"step\":7,\"save_id\":"
       "\"000102030405060708090a0b0c0d0e0f\",\"ranks\":2,\"profile\":\"cairn\","
       "\"items\":{\"default\":{\"handler\":\"tree\"}},\"files\":{"
-      "\"a\":{\"bytes\":0,\"crc32c\":\"00000000\"},"
-      "\"default/_METADATA\":{\"bytes\":12,\"crc32c\":\"e3069283\"}}";
+      "\"a\":{\"bytes\":0,\"xxh3\":\"0000000000000000\"},"
+      "\"default/_METADATA\":{\"bytes\":12,\"xxh3\":\"00000000e3069283\"}}";
   cairn__binding_t b;
   cairn_buf_t text = {0};
   char want[1024];
@@ -139,7 +139,7 @@ Test(binding, comes_back_whole) {
   cr_assert_eq(back.num_files, 2);
   cr_assert_str_eq(back.files[1].name, "default/_METADATA");
   cr_assert_eq(back.files[1].length, 12);
-  cr_assert_eq(back.files[1].crc32c, 0xe3069283);
+  cr_assert_eq(back.files[1].sum, 0xe3069283);
   cairn__binding_free(&back);
   cairn_buf_reset(&text);
   cairn__binding_free(&b);

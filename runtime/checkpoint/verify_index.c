@@ -1,0 +1,115 @@
+/* The parts of a step that say what they are without cairn.json: every OCDBT
+ * database (each process's own, and the merged one), and small JSON files. */
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "checkpoint/verify.h"
+#include "loop/loop.h"
+#include "ocdbt/ocdbt.h"
+
+static const char manifest[] = "manifest.ocdbt";
+
+/* --- databases --- */
+
+struct database {
+  cairn_kv_t *base, *reader;
+};
+
+static cairn_future_t *start_open(void *arg) {
+  struct database *d = arg;
+  return cairn__ocdbt_open(d->base, &d->reader);
+}
+
+static cairn_future_t *start_check(void *arg) {
+  struct database *d = arg;
+  return cairn__ocdbt_check(d->reader);
+}
+
+static void add_database(cairn__verify_t *v, const char *prefix,
+                         const cairn_error_t *what) {
+  int64_t offset;
+  const char *file =
+      cairn__damage_place(&v->listing, prefix, what->message, &offset);
+  char *fallback = NULL;
+  if (file == NULL) file = fallback = cairn__printf("%s%s", prefix, manifest);
+  if (file == NULL) {
+    v->no_memory = true;
+    return;
+  }
+  cairn__verify_add_file(v, file, what);
+  if (!v->no_memory) v->found[v->n - 1].offset = offset;
+  free(fallback);
+}
+
+static cairn_code_t check_database(cairn__verify_t *v, const char *prefix,
+                                   cairn_error_t *err) {
+  struct database d = {0};
+  cairn_error_t what = {0};
+  cairn_runtime_t *rt = v->step->rt;
+  d.base = cairn_kv_prefix(v->step->kv, cairn_bytes_str(prefix));
+  if (d.base == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "%s", prefix);
+  cairn_code_t rc = cairn__call(rt, start_open, &d, -1, &what);
+  if (rc == CAIRN_OK) rc = cairn__call(rt, start_check, &d, -1, &what);
+  cairn__close_blocking(d.reader);
+  cairn__close_blocking(d.base);
+  if (rc == CAIRN_OK) return CAIRN_OK;
+  if (!cairn__is_damage(rc)) return cairn_error_copy(err, &what);
+  add_database(v, prefix, &what);
+  return CAIRN_OK;
+}
+
+cairn_code_t cairn__verify_indexes(cairn__verify_t *v, cairn_error_t *err) {
+  cairn_code_t rc = CAIRN_OK;
+  for (size_t i = 0; rc == CAIRN_OK && i < v->listing.n; i++) {
+    cairn_bytes_t name = cairn_bytes_str(v->listing.v[i].name);
+    size_t base = cairn__path_base(name);
+    if (strcmp(v->listing.v[i].name + base, manifest) != 0) continue;
+    char *prefix = cairn__bytes_dup(cairn_bytes(name.p, base));
+    if (prefix == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "verifying");
+    rc = check_database(v, prefix, err);
+    if (!v->step->bound) v->out.files++;
+    free(prefix);
+  }
+  return rc;
+}
+
+/* --- JSON --- */
+
+/* Files that are JSON by their place, and that no handler of ours needs. */
+static bool is_json(const char *name) {
+  const char *base = name + cairn__path_base(cairn_bytes_str(name));
+  return strcmp(base, "_CHECKPOINT_METADATA") == 0 ||
+         strcmp(base, "_sharding") == 0 ||
+         strcmp(base, "_ROOT_METADATA") == 0 ||
+         (strncmp(base, "process_", 8) == 0 &&
+          strstr(name, "array_metadatas/") != NULL);
+}
+
+static cairn_code_t check_json(cairn__verify_t *v, const char *name,
+                               cairn_error_t *err) {
+  cairn_value_t text;
+  cairn_json_doc_t doc = {0};
+  cairn_error_t what = {0};
+  cairn_code_t rc = cairn__read_blocking(v->step->kv, name, &text, &what);
+  if (rc == CAIRN_OK && !text.found)
+    rc = cairn_fail(&what, CAIRN_NOT_FOUND, "it is missing");
+  if (rc == CAIRN_OK) {
+    v->out.files++;
+    v->out.bytes += (int64_t)text.data.n;
+    rc = cairn_json_parse(text.data, NULL, &doc, &what);
+  }
+  cairn_json_free(&doc);
+  cairn_value_reset(&text);
+  if (rc == CAIRN_OK) return CAIRN_OK;
+  if (!cairn__is_damage(rc)) return cairn_error_copy(err, &what);
+  cairn__verify_add_file(v, name, &what);
+  return CAIRN_OK;
+}
+
+cairn_code_t cairn__verify_json(cairn__verify_t *v, cairn_error_t *err) {
+  cairn_code_t rc = CAIRN_OK;
+  for (size_t i = 0; rc == CAIRN_OK && i < v->listing.n; i++)
+    if (is_json(v->listing.v[i].name))
+      rc = check_json(v, v->listing.v[i].name, err);
+  return rc;
+}
