@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* What is written. Both restore in Orbax v0 and v1 without arguments. */
+/* What is written. All restore in Orbax v0 and v1, without arguments but for
+ * ORBAX_V1 by v0's CheckpointManager, which does not know v1's handlers. */
 typedef enum cairn_profile {
   CAIRN_PROFILE_CAIRN = 0, /* the best of what stock Orbax reads: zarr 3, chunks
                               with crc32c, small index nodes */

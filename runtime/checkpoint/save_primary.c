@@ -183,12 +183,29 @@ static cairn_future_t *write_binding(cairn_save_t *s, cairn_kv_t *dir) {
   return write_text(s, dir, CAIRN__BINDING_FILE);
 }
 
+static bool has_item_level(const cairn_save_t *s) {
+  return s->items[0].name[0] != 0;
+}
+
+/* Orbax v1 saves at a path in a layout of its own, which it knows again by an
+ * empty file; its numbered steps have the layout of v0. */
+static bool is_v1_layout(const cairn_save_t *s) {
+  return s->ck->opts.profile == CAIRN_PROFILE_ORBAX_V1 && s->step < 0 &&
+         has_item_level(s);
+}
+
+static cairn_future_t *write_v1_marker(cairn_save_t *s, cairn_kv_t *dir) {
+  if (!is_v1_layout(s)) return cairn_future_done(s->rt, NULL);
+  cairn_buf_reset(&s->text);
+  return write_text(s, dir, "orbax.checkpoint");
+}
+
 /* A view of the step's own directory, and the recorder over it, live for this
  * phase; a recorder's close does nothing but free, so nobody waits for it. */
 static cairn_future_t *write_step_file(cairn_save_t *s, size_t which) {
   char prefix[300];
   snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
-  if (which == 3)
+  if (which == 4)
     return s->ck->opts.not_durable
                ? NULL
                : cairn_kv_sync(s->root, cairn_bytes_str(prefix));
@@ -203,21 +220,18 @@ static cairn_future_t *write_step_file(cairn_save_t *s, size_t which) {
       return write_step_metadata(s, s->step_dir);
     case 1:
       return write_step_success(s, s->step_dir);
+    case 2:
+      return write_v1_marker(s, s->step_dir);
     default:
       return write_binding(s, s->step_view);
   }
 }
 
-static bool has_item_level(const cairn_save_t *s) {
-  return s->items[0].name[0] != 0;
-}
-
 cairn_future_t *cairn__save_side_files(cairn_save_t *s) {
-  bool per_item =
-      has_item_level(s) && s->ck->opts.profile != CAIRN_PROFILE_ORBAX_V1;
+  bool per_item = has_item_level(s) && !is_v1_layout(s);
   size_t items = per_item ? s->n : 0, at = s->at++;
   if (at < items) return write_item_success(s, at);
-  return at - items < 4 ? write_step_file(s, at - items) : NULL;
+  return at - items < 5 ? write_step_file(s, at - items) : NULL;
 }
 
 /* --- publish, clean --- */
