@@ -85,10 +85,15 @@ typedef struct cairn_written {
   cairn_gen_t gen;
 } cairn_written_t;
 
-/* One key of a listing, in memcmp order if the store has LIST_ORDERED. size -1:
- * unknown. On the loop thread. Return false to end the listing early. */
+/* One key of a listing, the prefix included, in memcmp order if the store has
+ * LIST_ORDERED. size -1: unknown. On the loop thread. Return false to end the
+ * listing early. */
 typedef bool (*cairn_kv_key_fn)(void *arg, cairn_bytes_t key, int64_t size);
 
+/* What a driver may rely on: it is called on the loop thread; key, options and
+ * iov are copies that live until its future is ready, options and
+ * out-parameters are never NULL and of this version's size, out-parameters are
+ * {0}; close comes when nothing is outstanding. */
 struct cairn_kv_ops {
   uint32_t abi_major, abi_minor; /* CAIRN_KV_ABI_* */
   size_t size;                   /* sizeof this struct */
@@ -113,7 +118,9 @@ struct cairn_kv_ops {
    * CAIRN_UNSUPPORTED. */
 
   /* A value sent in parts, visible at commit. Parts may be in flight together;
-   * offsets do not overlap. After commit or abort the upload is gone. */
+   * offsets do not overlap. After commit or abort the upload is gone, whatever
+   * comes of it. if_equal: only CAIRN_GEN_ABSENT; unmet it is CAIRN_EXISTS at
+   * commit. Commit and abort come when no part is in flight. */
   cairn_future_t *(*upload_begin)(cairn_runtime_t *rt, void *self,
                                   cairn_bytes_t key,
                                   const cairn_write_opts_t *o, void **upload);
@@ -135,7 +142,8 @@ struct cairn_kv_ops {
    * with defer_sync, then the directories that hold it, bottom up. */
   cairn_future_t *(*sync)(cairn_runtime_t *rt, void *self,
                           cairn_bytes_t prefix);
-  /* Names below the prefix up to the next '/', "dir/" for those with more. */
+  /* Names below the prefix (without it) up to the next '/', "dir/" for those
+   * with more. */
   cairn_future_t *(*list_dir)(cairn_runtime_t *rt, void *self,
                               cairn_bytes_t prefix, cairn_kv_key_fn fn,
                               void *arg);
@@ -160,8 +168,9 @@ CAIRN_API cairn_future_t *cairn_kv_open(cairn_runtime_t *rt, const char *url,
  * leaves kv open; kv must outlive it. NULL when memory is out. */
 CAIRN_API cairn_kv_t *cairn_kv_prefix(cairn_kv_t *kv, cairn_bytes_t prefix);
 
-/* Waits for what is outstanding, then frees. kv is gone when ready. NULL: ready
- * at once is not possible without a runtime, so kv must not be NULL. */
+/* Waits for what is outstanding (an upload is until its commit or abort is
+ * ready), then frees. New calls are CAIRN_CLOSED. kv is gone when ready. NULL:
+ * ready at once is not possible without a runtime, so kv must not be NULL. */
 CAIRN_API cairn_future_t *cairn_kv_close(cairn_kv_t *kv);
 
 /* The runtime kv was opened on; its CAIRN_KV_* capabilities; the full name of
@@ -198,7 +207,9 @@ CAIRN_API cairn_future_t *cairn_kv_sync(cairn_kv_t *kv, cairn_bytes_t prefix);
 /* A value written in parts, in any order and several at a time, that is there
  * only after commit: see the members of cairn_kv_ops_t. *out is written before
  * the future of cairn_kv_upload is ready and gone after commit or abort, of
- * which exactly one is called. */
+ * which exactly one is called. Both may be called while parts are in flight,
+ * and wait for them. A commit after a failed part, or with a hole between the
+ * parts, aborts and fails. */
 typedef struct cairn_upload cairn_upload_t;
 CAIRN_API cairn_future_t *cairn_kv_upload(cairn_kv_t *kv, cairn_bytes_t key,
                                           const cairn_write_opts_t *o,

@@ -49,13 +49,10 @@ static struct call *call_new(cairn_kv_t *kv, const char *verb, bool change,
     return NULL;
   }
   *c = (struct call){.kv = kv, .verb = verb, .key = full};
-  c->done = cairn_future_new(kv->rt);
-  if (cairn_future_ready(c->done)) { /* no memory, and nothing was begun */
-    *refused = c->done;
-    free(c);
-    return NULL;
-  }
-  return c;
+  if (cairn__promise(kv->rt, &c->done)) return c;
+  *refused = c->done;
+  free(c);
+  return NULL;
 }
 
 /* Before the driver was asked. */
@@ -74,7 +71,10 @@ static void on_done(cairn_wait_t *w) {
   cairn_kv_t *kv = c->kv;
   cairn_future_t *done = c->done;
   cairn_error_t err = {0};
-  if (cairn_wait_result(w, &err) != CAIRN_OK) {
+  cairn_wait_result(w, &err);
+  if (c->fn != NULL && cairn_future_cancelled(done)) /* a part is no listing */
+    cairn_fail(&err, CAIRN_CANCELLED, "the listing was cancelled");
+  if (err.code != CAIRN_OK) {
     char name[512];
     cairn__kv_describe_full(kv, c->key, name, sizeof name);
     if (!kv->layered) cairn_within(&err, "%s %s", c->verb, name);
@@ -168,6 +168,7 @@ cairn_future_t *cairn_kv_remove(cairn_kv_t *kv, cairn_bytes_t key,
 static bool list_key(void *arg, cairn_bytes_t key, int64_t size) {
   struct call *c = arg;
   size_t n = c->kv->prefix_n;
+  if (cairn_future_cancelled(c->done)) return false;
   if (key.n < n) return true;
   return c->fn(c->arg, cairn_bytes(key.p + n, key.n - n), size);
 }

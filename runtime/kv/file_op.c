@@ -83,9 +83,8 @@ void *cairn__file_op_new(cairn_runtime_t *rt, struct file_kv *kv, size_t size,
   op->path_n = kv->root_n + key.n;
   memcpy(op->path, kv->root, kv->root_n);
   if (key.n > 0) memcpy(op->path + kv->root_n, key.p, key.n);
-  op->done = cairn_future_new(rt);
-  if (!cairn_future_ready(op->done)) return op;
-  *refused = op->done; /* no memory */
+  if (cairn__promise(rt, &op->done)) return op;
+  *refused = op->done;
   free(op);
   return NULL;
 }

@@ -95,8 +95,9 @@ static bool paths_gather(struct file_kv *kv, cairn_bytes_t prefix,
                          struct paths *out) {
   *out = (struct paths){.prefix = prefix};
   cairn__map_each(&kv->deferred, paths_add, out);
-  if (out->failed) paths_reset(out);
-  return !out->failed;
+  bool ok = !out->failed;
+  if (!ok) paths_reset(out);
+  return ok;
 }
 
 /* --- rename and removal of a directory --- */

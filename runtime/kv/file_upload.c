@@ -26,11 +26,6 @@ struct part {
   cairn_wait_t wait;
 };
 
-static void discard(cairn_future_t *f) {
-  cairn_future_unref(f);
-  cairn_future_resolve(f, NULL);
-}
-
 /* --- begin --- */
 
 static cairn_code_t do_begin(void *job, cairn_error_t *err) {
@@ -43,7 +38,7 @@ static bool begun(struct file_op *op, cairn_error_t *err) {
   struct upload *u = cairn_container_of(op, struct upload, op);
   if (err->code != CAIRN_OK) {
     if (u->deferred) cairn__file_defer_end(op->kv, op->path);
-    discard(u->ended);
+    cairn__promise_drop(u->ended);
     return false;
   }
   cairn_future_t *done = op->done;
@@ -67,15 +62,17 @@ cairn_future_t *cairn__file_upload_begin(cairn_runtime_t *rt, void *self,
   u->out = upload;
   u->create_only = cairn__gen_conditional(o);
   u->durable = kv->sync && !o->defer_sync;
-  u->ended = cairn_future_new(rt);
-  if (cairn_future_ready(u->ended))
-    cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for an upload");
-  else if (kv->sync && o->defer_sync &&
-           !(u->deferred = cairn__file_defer_begin(kv, u->op.path)))
-    cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for the path");
-  if (err.code == CAIRN_OK) return cairn__file_op_run(&u->op, do_begin);
-  discard(u->ended);
-  return cairn__file_op_fail(&u->op, &err);
+  u->deferred = kv->sync && o->defer_sync;
+  cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for an upload");
+  if (!cairn__promise(rt, &u->ended)) {
+    cairn_future_unref(u->ended);
+    return cairn__file_op_fail(&u->op, &err);
+  }
+  if (u->deferred && !cairn__file_defer_begin(kv, u->op.path)) {
+    cairn__promise_drop(u->ended);
+    return cairn__file_op_fail(&u->op, &err);
+  }
+  return cairn__file_op_run(&u->op, do_begin);
 }
 
 /* --- parts --- */
@@ -104,16 +101,17 @@ cairn_future_t *cairn__file_upload_part(cairn_runtime_t *rt, void *upload,
     cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for a part");
     return cairn_future_done(rt, &err);
   }
-  cairn_future_t *done = cairn_future_new(rt);
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) {
+    free(p);
+    return done;
+  }
   *p = (struct part){.upload = upload,
                      .offset = offset,
                      .iov = iov,
                      .niov = niov,
                      .done = done};
-  if (cairn_future_ready(done))
-    free(p);
-  else
-    cairn_then(cairn_work_io(rt, do_part, p), &p->wait, on_part);
+  cairn_then(cairn_work_io(rt, do_part, p), &p->wait, on_part);
   return done;
 }
 

@@ -43,15 +43,13 @@ static void on_list_dir(cairn_wait_t *w) {
 
 /* Zeroed memory and a future for an operation; NULL: *failed is the answer. */
 static void *begin(cairn_runtime_t *rt, size_t size, cairn_future_t **done) {
-  void *s = calloc(1, size);
-  *done = s != NULL ? cairn_future_new(rt) : NULL;
+  void *s;
+  if (!cairn__promise(rt, done)) return NULL;
+  s = calloc(1, size);
   if (s == NULL) {
     cairn_error_t err = {0};
     cairn_fail(&err, CAIRN_NO_MEMORY, "%s", cairn_code_text(CAIRN_NO_MEMORY));
-    *done = cairn_future_done(rt, &err);
-  } else if (cairn_future_ready(*done)) {
-    free(s);
-    s = NULL;
+    cairn_future_resolve(*done, &err);
   }
   return s;
 }
@@ -223,8 +221,7 @@ cairn_future_t *cairn__kv_generic_upload_commit(cairn_runtime_t *rt,
 cairn_future_t *cairn__kv_generic_upload_abort(cairn_runtime_t *rt,
                                                void *upload) {
   struct upload *u = upload;
-  cairn_future_unref(u->committed);
-  cairn_future_resolve(u->committed, NULL);
+  cairn__promise_drop(u->committed);
   upload_free(u);
   return cairn_future_done(rt, NULL);
 }

@@ -27,14 +27,10 @@ static cairn_kv_t *kv_alloc(cairn_runtime_t *rt, const cairn_kv_ops_t *ops) {
   /* A driver built against an older minor version has fewer members. */
   memcpy(&kv->ops, ops,
          ops->size < sizeof kv->ops ? ops->size : sizeof kv->ops);
-  kv->closed = cairn_future_new(rt);
-  if (cairn_future_ready(kv->closed)) { /* no memory */
-    cairn_future_unref(kv->closed);
-    cairn_future_unref(kv->closed);
-    free(kv);
-    return NULL;
-  }
-  return kv;
+  if (cairn__promise(rt, &kv->closed)) return kv;
+  cairn_future_unref(kv->closed);
+  free(kv);
+  return NULL;
 }
 
 /* Frees a handle that nobody saw, or whose `closed` was given away. */
@@ -44,8 +40,7 @@ static void kv_free(cairn_kv_t *kv) {
 }
 
 static void kv_discard(cairn_kv_t *kv) {
-  cairn_future_unref(kv->closed);
-  cairn_future_resolve(kv->closed, NULL);
+  cairn__promise_drop(kv->closed);
   kv_free(kv);
 }
 
@@ -103,7 +98,6 @@ static cairn_code_t opening_prepare(struct opening *s, cairn_error_t *err) {
   }
   s->kv = kv_alloc(s->rt, ops);
   if (s->kv == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "open store");
-  s->done = cairn_future_new(s->rt);
   return CAIRN_OK;
 }
 
@@ -124,12 +118,13 @@ cairn_future_t *cairn_kv_open(cairn_runtime_t *rt, const char *url,
     opening_free(s);
     return failed(rt, &err);
   }
-  cairn_future_t *done = s->done;
-  if (cairn_future_ready(done)) { /* no memory */
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) {
     kv_discard(s->kv);
     opening_free(s);
     return done;
   }
+  s->done = done;
   cairn_then(s->kv->ops.open(rt, cairn__buf_bytes(&s->spec), &s->kv->self),
              &s->wait, on_open);
   return done;

@@ -38,6 +38,23 @@ cairn_kv_t *cairn__kv_new(cairn_runtime_t *rt, const cairn_kv_ops_t *ops,
  * NULL. */
 void *cairn__kv_self(cairn_kv_t *kv, const cairn_kv_ops_t *ops);
 
+/* --- promises: a future to resolve later, as every asynchronous call makes one
+ * --- */
+
+/* False: memory is out; then *f is the failed future, for the caller to return.
+ */
+static inline bool cairn__promise(cairn_runtime_t *rt, cairn_future_t **f) {
+  *f = cairn_future_new(rt);
+  if (!cairn_future_ready(*f)) return true;
+  cairn_future_resolve(*f, NULL); /* only the producer's reference */
+  return false;
+}
+/* For one that was given to nobody. */
+static inline void cairn__promise_drop(cairn_future_t *f) {
+  cairn_future_unref(f);
+  cairn_future_resolve(f, NULL);
+}
+
 /* --- for the front's own files --- */
 
 void cairn__kv_enter(cairn_kv_t *kv); /* one more outstanding */

@@ -36,12 +36,6 @@ static void name_error(cairn_upload_t *u, cairn_error_t *err) {
   cairn_within(err, "upload %s", name);
 }
 
-/* Drops a future that nobody will wait for or resolve. */
-static void discard(cairn_future_t *f) {
-  cairn_future_unref(f);
-  cairn_future_resolve(f, NULL);
-}
-
 /* --- begin --- */
 
 static void on_begun(cairn_wait_t *w) {
@@ -53,7 +47,7 @@ static void on_begun(cairn_wait_t *w) {
   } else {
     cairn_kv_t *kv = u->kv;
     name_error(u, &err);
-    discard(u->ended);
+    cairn__promise_drop(u->ended);
     free(u);
     cairn__kv_leave(kv);
   }
@@ -61,12 +55,13 @@ static void on_begun(cairn_wait_t *w) {
 }
 
 static bool make_futures(cairn_upload_t *u) {
-  u->begun = cairn_future_new(u->kv->rt);
-  u->ended = cairn_future_new(u->kv->rt);
-  if (!cairn_future_ready(u->begun) && !cairn_future_ready(u->ended))
-    return true;
-  discard(u->begun);
-  discard(u->ended);
+  if (cairn__promise(u->kv->rt, &u->begun)) {
+    if (cairn__promise(u->kv->rt, &u->ended)) return true;
+    cairn_future_unref(u->ended);
+    cairn__promise_drop(u->begun);
+  } else {
+    cairn_future_unref(u->begun);
+  }
   return false;
 }
 
@@ -217,10 +212,12 @@ cairn_future_t *cairn_upload_part(cairn_upload_t *u, uint64_t offset,
   uint64_t n;
   if (measure(u, offset, iov, niov, &n, &err) != CAIRN_OK)
     return part_fail(u, &err);
+  cairn_future_t *done;
   struct part *p = malloc(sizeof *p + (size_t)niov * sizeof *iov);
-  cairn_future_t *done = p != NULL ? cairn_future_new(kv->rt) : NULL;
-  if (p == NULL || cairn_future_ready(done)) {
-    if (p != NULL) discard(done);
+  bool promised = cairn__promise(kv->rt, &done);
+  if (p == NULL || !promised) {
+    if (promised) cairn_future_resolve(done, NULL);
+    cairn_future_unref(done);
     free(p);
     cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for a part");
     return part_fail(u, &err);

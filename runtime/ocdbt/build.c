@@ -3,19 +3,14 @@
 #include "base/sum.h"
 #include "ocdbt/pack.h"
 
-static size_t inline_limit(const cairn__ocdbt_config_t *c) {
-  return c->max_inline_value_bytes < CAIRN__OCDBT_MAX_INLINE
-             ? c->max_inline_value_bytes
-             : CAIRN__OCDBT_MAX_INLINE;
-}
-
 /* Inline values from a database with a higher limit go out of line; values that
  * are out of line stay so, whatever their size. */
 static cairn_code_t move_out(cairn__build_t *b, cairn_error_t *err) {
   cairn_code_t rc = CAIRN_OK;
   for (size_t i = 0; i < b->entries.n && rc == CAIRN_OK; i++) {
     cairn__ocdbt_entry_t *e = &b->entries.e[i];
-    if (!e->is_inline || e->value.n <= inline_limit(&b->config)) continue;
+    if (!e->is_inline || e->value.n <= cairn__inline_limit(&b->config))
+      continue;
     size_t start = b->pack.bytes.n;
     cairn__buf_put(&b->pack.bytes, e->value.p, e->value.n);
     rc = cairn__pack_item(&b->pack, start, &e->loc, err);

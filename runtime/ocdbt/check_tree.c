@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ocdbt/check.h"
+#include "ocdbt/wire.h"
 
 /* What is known of a node that was found good. */
 struct seen {
@@ -53,28 +54,11 @@ static void check_end(struct check *c, const cairn_error_t *err) {
 
 /* --- statistics --- */
 
-static uint64_t sum(uint64_t a, uint64_t b) {
-  uint64_t c;
-  return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
-}
-
-static void add_stats(cairn__ocdbt_stats_t *to, const cairn__ocdbt_stats_t *s) {
-  to->num_keys = sum(to->num_keys, s->num_keys);
-  to->num_tree_bytes = sum(to->num_tree_bytes, s->num_tree_bytes);
-  to->num_indirect_value_bytes =
-      sum(to->num_indirect_value_bytes, s->num_indirect_value_bytes);
-}
-
+/* Above the leaves, what was found below is added as it is found. */
 static cairn__ocdbt_stats_t own_stats(const cairn__ocdbt_node_t *n,
                                       uint64_t length) {
-  cairn__ocdbt_stats_t s = {.num_tree_bytes = length};
-  for (size_t i = 0; i < n->n && n->height == 0; i++) {
-    s.num_keys++;
-    if (!n->entries[i].is_inline)
-      s.num_indirect_value_bytes =
-          sum(s.num_indirect_value_bytes, n->entries[i].loc.length);
-  }
-  return s;
+  size_t counted = n->height == 0 ? n->n : 0;
+  return cairn__node_stats(n->height, n->entries, counted, length);
 }
 
 static cairn_code_t compare(const struct ref *ref,
@@ -182,7 +166,7 @@ static cairn_code_t leave(struct check *c, cairn_error_t *err) {
   struct frame *f = &c->stack[c->depth - 1];
   cairn_code_t rc = compare(&f->ref, &f->sum, err);
   if (rc == CAIRN_OK) rc = remember(c, f, err);
-  if (c->depth > 1) add_stats(&c->stack[c->depth - 2].sum, &f->sum);
+  if (c->depth > 1) cairn__stats_add(&c->stack[c->depth - 2].sum, &f->sum);
   cairn__nodes_release(&c->r->nodes, f->node);
   c->depth--;
   return rc;
@@ -214,7 +198,7 @@ static bool step(struct check *c, cairn_error_t *err) {
     const struct seen *s = find_seen(c, &c->next);
     if (s == NULL) return true;
     if (compare_seen(&c->next, s, err) != CAIRN_OK) return false;
-    add_stats(&f->sum, &s->stats);
+    cairn__stats_add(&f->sum, &s->stats);
   }
   return false;
 }

@@ -85,12 +85,6 @@ static cairn_code_t check_write(const cairn__writer_t *w, cairn_bytes_t key,
   return CAIRN_OK;
 }
 
-static size_t inline_limit(const cairn__writer_t *w) {
-  return w->config.max_inline_value_bytes < CAIRN__OCDBT_MAX_INLINE
-             ? w->config.max_inline_value_bytes
-             : CAIRN__OCDBT_MAX_INLINE;
-}
-
 /* Keys are written once, so the only condition that can hold is "absent". */
 static cairn_future_t *answer_taken(cairn__writer_t *w,
                                     const cairn_write_opts_t *o,
@@ -123,7 +117,7 @@ static cairn_future_t *put(cairn__writer_t *w, cairn_bytes_t key,
   cairn__record_t *r = cairn__records_add(&w->records, key);
   if (r != NULL) {
     r->length = total;
-    if (total > inline_limit(w))
+    if (total > cairn__inline_limit(&w->config))
       return cairn__datalog_append(w->log, iov, niov, total, &r->file,
                                    &r->at.offset);
     if (copy_inline(w, r, iov, niov)) return cairn_future_done(w->rt, NULL);

@@ -100,6 +100,13 @@ cairn__leaves_merge(const cairn__ocdbt_child_t *children, size_t n,
 
 /* --- build --- */
 
+/* The longest inline value: a config may say more than a reader accepts. */
+static inline size_t cairn__inline_limit(const cairn__ocdbt_config_t *c) {
+  return c->max_inline_value_bytes < CAIRN__OCDBT_MAX_INLINE
+             ? c->max_inline_value_bytes
+             : CAIRN__OCDBT_MAX_INLINE;
+}
+
 typedef struct cairn__build {
   cairn__ocdbt_config_t config;
   cairn__entries_t entries;

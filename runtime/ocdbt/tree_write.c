@@ -56,26 +56,6 @@ static size_t piece_end(const struct level *l, size_t s, uint64_t total,
   return e;
 }
 
-static uint64_t sum(uint64_t a, uint64_t b) {
-  uint64_t c;
-  return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
-}
-
-static cairn__ocdbt_stats_t statistics(uint8_t height,
-                                       const cairn__ocdbt_entry_t *e, size_t n,
-                                       uint64_t length) {
-  cairn__ocdbt_stats_t s = {.num_tree_bytes = length};
-  for (size_t i = 0; i < n; i++) {
-    bool indirect = height == 0 && !e[i].is_inline;
-    s.num_keys = sum(s.num_keys, height == 0 ? 1 : e[i].stats.num_keys);
-    s.num_tree_bytes = sum(s.num_tree_bytes, e[i].stats.num_tree_bytes);
-    s.num_indirect_value_bytes =
-        sum(s.num_indirect_value_bytes,
-            indirect ? e[i].loc.length : e[i].stats.num_indirect_value_bytes);
-  }
-  return s;
-}
-
 /* What is left out of every key of a node that is not the root. */
 static size_t excluded_prefix(uint8_t height, const cairn__ocdbt_entry_t *e,
                               size_t n) {
@@ -106,7 +86,7 @@ static cairn_code_t write_node(struct writer *w, uint8_t height,
                                              &w->pack->bytes, w->err);
   if (rc == CAIRN_OK)
     rc = cairn__pack_item(w->pack, start, &parent->loc, w->err);
-  parent->stats = statistics(height, e, n, parent->loc.length);
+  parent->stats = cairn__node_stats(height, e, n, parent->loc.length);
   return rc;
 }
 

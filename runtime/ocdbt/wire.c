@@ -204,6 +204,30 @@ cairn_code_t cairn__wire_stats(cairn__wire_t *w, cairn__ocdbt_stats_t *first,
   return rc;
 }
 
+static uint64_t sum(uint64_t a, uint64_t b) {
+  uint64_t c;
+  return __builtin_add_overflow(a, b, &c) ? UINT64_MAX : c;
+}
+
+void cairn__stats_add(cairn__ocdbt_stats_t *to, const cairn__ocdbt_stats_t *s) {
+  to->num_keys = sum(to->num_keys, s->num_keys);
+  to->num_tree_bytes = sum(to->num_tree_bytes, s->num_tree_bytes);
+  to->num_indirect_value_bytes =
+      sum(to->num_indirect_value_bytes, s->num_indirect_value_bytes);
+}
+
+cairn__ocdbt_stats_t cairn__node_stats(uint8_t height,
+                                       const cairn__ocdbt_entry_t *e, size_t n,
+                                       uint64_t length) {
+  cairn__ocdbt_stats_t s = {.num_tree_bytes = length};
+  for (size_t i = 0; i < n; i++) {
+    cairn__ocdbt_stats_t leaf = {.num_keys = 1};
+    if (!e[i].is_inline) leaf.num_indirect_value_bytes = e[i].loc.length;
+    cairn__stats_add(&s, height == 0 ? &leaf : &e[i].stats);
+  }
+  return s;
+}
+
 void cairn__put_column64(cairn__buf_t *b, const uint64_t *first, size_t stride,
                          size_t n) {
   for (size_t i = 0; i < n; i++)

@@ -137,6 +137,13 @@ CAIRN_MUST_CHECK cairn_code_t cairn__wire_stats(cairn__wire_t *w,
                                                 cairn__ocdbt_stats_t *first,
                                                 size_t stride, size_t n);
 
+/* Statistics (section 8); sums stay at 2^64 - 1. */
+void cairn__stats_add(cairn__ocdbt_stats_t *to, const cairn__ocdbt_stats_t *s);
+/* Of a node of that encoded length, by what its entries say. */
+cairn__ocdbt_stats_t cairn__node_stats(uint8_t height,
+                                       const cairn__ocdbt_entry_t *e, size_t n,
+                                       uint64_t length);
+
 /* The i-th of records that lie `stride` bytes apart. */
 static inline void *cairn__at(const void *first, size_t stride, size_t i) {
   return (char *)(uintptr_t)first + i * stride;

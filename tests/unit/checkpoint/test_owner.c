@@ -1,5 +1,6 @@
 /* Two jobs, one step: who may write, who is dead, what is swept. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -139,6 +140,25 @@ Test(owner, with_a_recycled_process_number_is_dead) {
   cr_assert(cairn__owner_alive(&o));
   o.process.start++;
   cr_assert_not(cairn__owner_alive(&o));
+}
+
+/* As a killed job is where the first process of a container does not reap. */
+Test(owner, that_ended_but_was_not_waited_for_is_dead) {
+  cairn__owner_t o = {0};
+  int fds[2];
+  cr_assert_eq(pipe(fds), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    cairn__process_self(&o.process);
+    _exit(write(fds[1], &o.process, sizeof(o.process)) != sizeof(o.process));
+  }
+  siginfo_t info;
+  cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+  cr_assert_eq(read(fds[0], &o.process, sizeof(o.process)), sizeof(o.process));
+  cr_assert_eq(o.process.pid, child);
+  cr_assert_neq(o.process.start, 0);
+  cr_assert_not(cairn__owner_alive(&o));
+  cr_assert_eq(waitpid(child, NULL, 0), child);
 }
 
 Test(owner, directory_that_was_moved_away_is_noticed) {

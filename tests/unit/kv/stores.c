@@ -8,6 +8,7 @@
 #include "kv/kv.h"
 
 void must(cairn_code_t code, const cairn_error_t *err) {
+  (void)err;
   cr_assert_eq(code, CAIRN_OK, "%s", err != NULL ? err->message : "failed");
 }
 
@@ -60,6 +61,13 @@ void store_close(struct store *s) {
   if (s->base != NULL) must(kv_call_close(s->base, &err), &err);
   must(cairn_runtime_close(s->rt, &err), &err);
   must(cairn__fs_rmtree(s->dir, &err), &err);
+}
+
+void store_run(enum store_kind kind, void (*test)(struct store *s)) {
+  struct store s;
+  store_open(&s, kind);
+  test(&s);
+  store_close(&s);
 }
 
 void expect_value(struct store *s, const char *key, const char *want) {

@@ -500,11 +500,10 @@ static void fail_each_call(kv_fault_how_t how) {
   kv_fault_free(fault);
 }
 
-Test(failing_store, a_failed_call_leaves_all_or_nothing, .timeout = 60) {
+Test(failing_store, a_failed_call_leaves_all_or_nothing) {
   fail_each_call(KV_FAULT_FAIL);
 }
 
-Test(failing_store, a_call_that_failed_late_leaves_all_or_nothing,
-     .timeout = 60) {
+Test(failing_store, a_call_that_failed_late_leaves_all_or_nothing) {
   fail_each_call(KV_FAULT_AFTER);
 }

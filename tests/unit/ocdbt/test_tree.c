@@ -18,8 +18,8 @@ static cairn__ocdbt_config_t limit(uint32_t max_node) {
 }
 
 /* Entries are cut by the writing: the caller's stay whole. */
-static struct tree *write(uint32_t max_node, const cairn__ocdbt_entry_t *e,
-                          size_t n, const char *file) {
+static struct tree *tree_of(uint32_t max_node, const cairn__ocdbt_entry_t *e,
+                            size_t n, const char *file) {
   struct tree *t = calloc(1, sizeof *t);
   cairn_error_t err = {0};
   cairn__ocdbt_config_t c = limit(max_node);
@@ -62,7 +62,7 @@ Test(tree, example_d_to_the_byte) {
   cairn__ocdbt_entry_t e[2] = {
       {.key = str("k/a"), .is_inline = true, .value = str("1")},
       {.key = str("k/b"), .is_inline = true, .value = str("22")}};
-  struct tree *t = write(1, e, 2, "d/000000000000000000000000000000d1");
+  struct tree *t = tree_of(1, e, 2, "d/000000000000000000000000000000d1");
   cr_expect(
       cairn__bytes_eq(cairn_buf_bytes(&t->pack.bytes), cairn_buf_bytes(&want)));
   cr_expect_eq(t->v.root_height, 1);
@@ -91,7 +91,7 @@ static void put_leaves(const struct tree *t, const cairn__ocdbt_loc_t *l,
 static void expect_leaves(uint32_t max_node, const cairn__ocdbt_entry_t *e,
                           size_t n, const char *want) {
   cairn_buf_t out = {0};
-  struct tree *t = write(max_node, e, n, NULL);
+  struct tree *t = tree_of(max_node, e, n, NULL);
   put_leaves(t, &t->v.root, &out);
   cairn_buf_put_u8(&out, 0);
   cr_expect_str_eq((const char *)out.p, want, "limit %u", max_node);
@@ -131,7 +131,7 @@ Test(split, interior_nodes_have_two_children_but_the_last) {
   for (int i = 0; i < 5; i++)
     e[i] = (cairn__ocdbt_entry_t){
         .key = str(keys[i]), .is_inline = true, .value = str("")};
-  struct tree *t = write(1, e, 5, NULL);
+  struct tree *t = tree_of(1, e, 5, NULL);
   cr_expect_eq(t->v.root_height, 3); /* 5 leaves, 3 nodes, 2, 1 */
   cairn__ocdbt_node_t root = node_at(t, &t->v.root);
   cr_assert_eq(root.n, 2);
@@ -226,7 +226,7 @@ Test(tree, random_trees_hold_what_the_sorted_array_holds) {
   static const uint32_t limits[] = {0, 1, 60, 200, 1000, 20000};
   for (uint32_t seed = 0; seed < 60; seed++) {
     size_t n = random_entries(seed, e, keys, seed == 0 ? N : 1 + seed * 20);
-    struct tree *t = write(limits[seed % 6], e, n, NULL);
+    struct tree *t = tree_of(limits[seed % 6], e, n, NULL);
     struct walk w = {t, e, n, 0};
     cairn__ocdbt_stats_t s = visit(&w, &t->v.root, t->v.root_height,
                                    cairn_bytes(NULL, 0), cairn_bytes(NULL, 0));
@@ -244,7 +244,7 @@ Test(tree, height_eleven) {
     snprintf(keys[i], sizeof keys[i], "k%05d", i);
     e[i] = (cairn__ocdbt_entry_t){.key = str(keys[i]), .is_inline = true};
   }
-  struct tree *t = write(1, e, N, NULL);
+  struct tree *t = tree_of(1, e, N, NULL);
   struct walk w = {t, e, N, 0};
   cr_expect_eq(t->v.root_height, 11);
   visit(&w, &t->v.root, 11, cairn_bytes(NULL, 0), cairn_bytes(NULL, 0));
