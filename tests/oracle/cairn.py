@@ -189,8 +189,8 @@ class Batch:
         self._add({"op": "restore", "out": back.out}, **where)
         return back
 
-    def steps(self, root):
-        self._add({"op": "steps"}, root=root)
+    def steps(self, root, **more):
+        self._add({"op": "steps"}, root=root, **more)
 
     def flips(self, leaves, file, start, end, **where):
         """Of a checkpointer's path; one rank."""

@@ -9,7 +9,7 @@
  *   {"op": "save", "path", "data", "items"}           by a checkpointer
  *   {"op": "restore", "root", "step" | "path", "items", "out"}
  *       rank r's part goes to <out>.<r>.bin and <out>.<r>.json
- *   {"op": "steps", "root"}
+ *   {"op": "steps", "root"}        with "step_prefix", "step_digits" if it has
  *   {"op": "flips", "path", "items", "file", "from", "to"}
  *       flips each bit of these bytes of the file and restores: which flips go
  *       unnoticed, and which of those change a value
@@ -114,13 +114,17 @@ static cairn_code_t write_file(const struct tool *t, const char *prefix,
 struct store {
   cairn_manager_t *mgr;
   cairn_checkpointer_t *ck;
-  char *root, *path;
+  char *root, *path, *prefix;
 };
 
 static cairn_code_t store_open(struct tool *t, bool read_only, struct store *s,
                                cairn_error_t *err) {
-  *s = (struct store){.root = text(t, "root"), .path = text(t, "path")};
+  *s = (struct store){.root = text(t, "root"),
+                      .path = text(t, "path"),
+                      .prefix = text(t, "step_prefix")};
   cairn_manager_opts_t o = {.checkpointer = options(t),
+                            .step_prefix = s->prefix,
+                            .step_digits = (int)number(t, "step_digits"),
                             .read_only = read_only,
                             .no_create = read_only};
   if (s->root == NULL)
@@ -135,6 +139,7 @@ static cairn_code_t store_close(struct store *s, cairn_error_t *err) {
   if (s->ck != NULL) rc = cairn_checkpointer_close(s->ck, -1, err);
   free(s->root);
   free(s->path);
+  free(s->prefix);
   return rc;
 }
 
