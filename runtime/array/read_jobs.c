@@ -48,9 +48,11 @@ static cairn_code_t decode_unit(cairn__read_job_t *j, cairn__unit_t *u,
 
 /* Verifying goes on after damage, which is kept for the loop to report. */
 static cairn_code_t keep_damage(cairn__unit_t *u, cairn_error_t *err) {
-  u->damage = malloc(sizeof *u->damage);
-  if (u->damage == NULL || err->code == CAIRN_NO_MEMORY) return err->code;
-  *u->damage = *err;
+  cairn_error_t *kept =
+      err->code != CAIRN_NO_MEMORY ? malloc(sizeof *kept) : NULL;
+  if (kept == NULL) return err->code;
+  *kept = *err;
+  u->damage = kept;
   *err = (cairn_error_t){0};
   return CAIRN_OK;
 }

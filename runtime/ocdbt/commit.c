@@ -34,8 +34,8 @@ cairn_future_t *cairn__ocdbt_commit(cairn_kv_t *writer,
                          : "a database that was committed");
     return cairn_future_done(rt, &err);
   }
-  cairn_future_t *done = cairn_future_new(rt);
-  if (cairn_future_ready(done)) return done; /* no memory */
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) return done;
   w->committing = true;
   w->commit_done = done;
   w->publish = (cairn__publish_t){.base = w->base,

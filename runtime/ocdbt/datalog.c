@@ -1,5 +1,6 @@
 /* Appending to data files and finishing them; see datalog.h. */
 #include "ocdbt/datalog.h"
+#include "kv/kv.h"
 
 #include <stdlib.h>
 
@@ -16,11 +17,6 @@ struct log_block {
   size_t n;
   uint8_t bytes[BLOCK_BYTES];
 };
-
-void cairn__future_drop(cairn_future_t *f) {
-  cairn_future_unref(f);
-  cairn_future_resolve(f, NULL);
-}
 
 cairn__datalog_t *cairn__datalog_new(cairn_kv_t *base,
                                      const cairn__ocdbt_write_opts_t *o) {
@@ -188,8 +184,8 @@ void cairn__datalog_free(cairn__datalog_t *log) {
   free(log->files);
   free(log->block);
   cairn__place_reset(&log->place);
-  if (!log->finish.asked) cairn__future_drop(log->finish.done);
-  if (!log->discard.asked) cairn__future_drop(log->discard.done);
+  if (!log->finish.asked) cairn__promise_drop(log->finish.done);
+  if (!log->discard.asked) cairn__promise_drop(log->discard.done);
   free(log);
 }
 

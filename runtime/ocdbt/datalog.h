@@ -11,9 +11,6 @@
 
 typedef struct cairn__datalog cairn__datalog_t;
 
-/* Drops a future of ours that nobody got. */
-void cairn__future_drop(cairn_future_t *f);
-
 /* NULL: no memory. base is borrowed. */
 cairn__datalog_t *cairn__datalog_new(cairn_kv_t *base,
                                      const cairn__ocdbt_write_opts_t *o);

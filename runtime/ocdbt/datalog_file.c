@@ -2,6 +2,7 @@
  * in their order beside that; the upload is committed. */
 #include <stdlib.h>
 
+#include "kv/kv.h"
 #include "ocdbt/datalog_impl.h"
 
 struct log_part {
@@ -149,7 +150,7 @@ static void on_begun(cairn_wait_t *w) {
   struct log_part *p = cairn_container_of(w, struct log_part, wait);
   cairn_error_t err = {0};
   if (cairn_wait_result(w, &err) != CAIRN_OK) {
-    cairn__future_drop(p->summed);
+    cairn__promise_drop(p->summed);
     part_end(p, &err);
     return;
   }
@@ -175,8 +176,8 @@ cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
   cairn_future_t *done = cairn_future_new(f->log->rt);
   cairn_future_t *summed = cairn_future_new(f->log->rt);
   if (p == NULL || cairn_future_ready(done) || cairn_future_ready(summed)) {
-    cairn__future_drop(done);
-    cairn__future_drop(summed);
+    cairn__promise_drop(done);
+    cairn__promise_drop(summed);
     free(p);
     return no_memory(f, own);
   }

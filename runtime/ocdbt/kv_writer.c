@@ -3,6 +3,7 @@
  * log. */
 #include <stdlib.h>
 
+#include "kv/kv.h"
 #include "ocdbt/reader.h"
 #include "ocdbt/writer.h"
 
@@ -31,7 +32,7 @@ static cairn_code_t writer_make(cairn_kv_t *base,
     if (w->kv == NULL) rc = cairn_fail(err, CAIRN_NO_MEMORY, "writer");
   }
   if (rc != CAIRN_OK) {
-    if (w->close_done != NULL) cairn__future_drop(w->close_done);
+    if (w->close_done != NULL) cairn__promise_drop(w->close_done);
     writer_free(w);
     return rc;
   }

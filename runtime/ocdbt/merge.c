@@ -1,6 +1,7 @@
 /* One database above those of all ranks, from the leaves that they sent. */
 #include <stdlib.h>
 
+#include "kv/kv.h"
 #include "ocdbt/writer.h"
 
 struct merging {
@@ -65,7 +66,7 @@ static cairn_code_t merging_make(cairn_kv_t *base,
   }
   *out = m;
   if (rc == CAIRN_OK) return CAIRN_OK;
-  if (m->done != NULL) cairn__future_drop(m->done);
+  if (m->done != NULL) cairn__promise_drop(m->done);
   free(m);
   return rc;
 }

@@ -3,6 +3,7 @@
  * is one node, and every lookup wants it. */
 #include <stdlib.h>
 
+#include "kv/kv.h"
 #include "ocdbt/reader.h"
 
 #define UNHELD_BYTES ((size_t)128 << 20)
@@ -173,41 +174,50 @@ static cairn__tree_node_t *load_start(cairn__nodes_t *c,
 
 /* --- asking --- */
 
-static cairn__tree_node_t *find(cairn__nodes_t *c,
-                                const cairn__ocdbt_loc_t *loc) {
+/* False: no memory to look, which is not the same as "not there". */
+static bool find(cairn__nodes_t *c, const cairn__ocdbt_loc_t *loc,
+                 cairn__tree_node_t **out) {
   cairn__buf_t id = {0};
   cairn__loc_key(loc, &id);
-  cairn__tree_node_t *n =
-      id.failed ? NULL : cairn__map_get(&c->map, cairn__buf_bytes(&id));
+  bool ok = !id.failed;
+  *out = ok ? cairn__map_get(&c->map, cairn__buf_bytes(&id)) : NULL;
   cairn__buf_reset(&id);
-  return n;
+  return ok;
 }
 
 cairn__tree_node_t *cairn__nodes_peek(cairn__nodes_t *c,
                                       const cairn__ocdbt_loc_t *loc) {
-  cairn__tree_node_t *n = find(c, loc);
-  if (n == NULL || !n->loaded) return NULL;
+  cairn__tree_node_t *n;
+  if (!find(c, loc, &n) || n == NULL || !n->loaded) return NULL;
   hold(c, n);
   return n;
+}
+
+static cairn_future_t *no_memory(cairn_runtime_t *rt) {
+  cairn_error_t err = {0};
+  cairn_fail(&err, CAIRN_NO_MEMORY, "tree node");
+  return cairn_future_done(rt, &err);
 }
 
 cairn_future_t *cairn__nodes_get(cairn__nodes_t *c,
                                  const cairn__ocdbt_loc_t *loc,
                                  cairn__tree_node_t **out) {
   cairn_runtime_t *rt = cairn_kv_runtime(c->base);
-  cairn_error_t err = {0};
-  *out = cairn__nodes_peek(c, loc);
-  if (*out != NULL) return cairn_future_done(rt, NULL);
+  cairn__tree_node_t *n;
+  *out = NULL;
+  if (!find(c, loc, &n)) return no_memory(rt);
+  if (n != NULL && n->loaded) {
+    hold(c, n);
+    *out = n;
+    return cairn_future_done(rt, NULL);
+  }
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) return done;
   struct node_request *r = calloc(1, sizeof *r);
-  cairn_future_t *done = cairn_future_new(rt);
-  cairn__tree_node_t *n = find(c, loc);
-  if (r != NULL && !cairn_future_ready(done) && n == NULL)
-    n = load_start(c, loc);
-  if (r == NULL || cairn_future_ready(done) || n == NULL) {
+  if (r == NULL || (n == NULL && (n = load_start(c, loc)) == NULL)) {
     free(r);
-    cairn_fail(&err, CAIRN_NO_MEMORY, "tree node");
-    cairn_future_resolve(done, &err);
-    return done;
+    cairn__promise_drop(done);
+    return no_memory(rt);
   }
   *r = (struct node_request){n->requests, out, done};
   n->requests = r;

@@ -139,6 +139,18 @@ static cairn_code_t restore(harness_t *h, cairn_error_t *err) {
   return harness_restore(h, &cairn__tree_handler, trees, err);
 }
 
+static cairn_code_t inspect(harness_t *h, cairn_error_t *err) {
+  cairn_item_info_t info = {0};
+  cairn_code_t rc = harness_inspect(h, &cairn__tree_handler, &info, err);
+  if (rc == CAIRN_OK) cairn_item_info_free(&info);
+  return rc;
+}
+
+static cairn_code_t verify(harness_t *h, cairn_error_t *err) {
+  free(harness_verify(h, &cairn__tree_handler, err));
+  return err->code;
+}
+
 Test(faults, every_allocation_fails_once_in_a_save, .timeout = 100) {
   long n = 1;
   make(true);
@@ -167,4 +179,12 @@ static void repeat(cairn_code_t (*call)(harness_t *, cairn_error_t *)) {
 
 Test(faults, every_allocation_fails_once_in_a_restore, .timeout = 100) {
   repeat(restore);
+}
+
+Test(faults, every_allocation_fails_once_in_an_inspection, .timeout = 100) {
+  repeat(inspect);
+}
+
+Test(faults, every_allocation_fails_once_in_a_verification, .timeout = 100) {
+  repeat(verify);
 }
