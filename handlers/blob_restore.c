@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "flow.h"
 #include "tree_stored.h"
 
 enum phase { CHOOSE, READER, OPEN, READ, DONE };
@@ -171,21 +172,14 @@ static void advance(op_t *o) {
 cairn_future_t *cairn__blob_restore(cairn_blob_t *blob, const char *name,
                                     cairn_item_ctx_t *ctx) {
   cairn_error_t err = {0};
-  op_t *o = calloc(1, sizeof *o);
-  if (blob == NULL)
+  cairn_future_t *done;
+  if (blob == NULL) {
     cairn_fail(&err, CAIRN_INVALID, "the item wants a blob");
-  else if (o == NULL)
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-  if (err.code != CAIRN_OK) {
-    free(o);
     return cairn_future_done(ctx->rt, &err);
   }
-  *o = (op_t){.ctx = ctx, .blob = blob, .wanted = name};
-  cairn_future_t *done = o->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(o);
-    return done;
-  }
+  op_t *o = cairn__flow_new(ctx->rt, sizeof *o, &done);
+  if (o == NULL) return done;
+  *o = (op_t){.ctx = ctx, .blob = blob, .wanted = name, .done = done};
   advance(o);
   return done;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "blob_restore.h"
+#include "flow.h"
 #include "handlers.h"
 #include "tree_save.h"
 #include "tree_stored.h"
@@ -200,19 +201,12 @@ static void on_inspected(cairn_wait_t *w) {
 /* A tree, under its own name. */
 static cairn_future_t *inspect(cairn_item_ctx_t *ctx, cairn_item_info_t *out,
                                const char *type) {
-  cairn_error_t err = {0};
-  look_t *l = calloc(1, sizeof *l);
-  if (l == NULL) {
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  look_t *l = cairn__flow_new(ctx->rt, sizeof *l, &done);
+  if (l == NULL) return done;
   l->info = out;
   l->type = type;
-  cairn_future_t *done = l->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(l);
-    return done;
-  }
+  l->done = done;
   cairn_then(cairn__tree_inspect(ctx, out), &l->wait, on_inspected);
   return done;
 }

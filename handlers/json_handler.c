@@ -6,6 +6,7 @@
  * of that name, where a manager of Orbax looks for the metrics of a step. */
 #include <stdlib.h>
 
+#include "flow.h"
 #include "handlers.h"
 
 /* Save ----------------------------------------------------------------------
@@ -142,20 +143,12 @@ static void on_read(cairn_wait_t *w) {
 }
 
 static cairn_future_t *load(cairn_item_ctx_t *ctx, cairn_buf_t *out) {
-  cairn_error_t err = {0};
-  cairn_future_t *all[NUM_FILES];
-  load_t *l = calloc(1, sizeof *l);
-  if (l == NULL) {
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *all[NUM_FILES], *done;
+  load_t *l = cairn__flow_new(ctx->rt, sizeof *l, &done);
+  if (l == NULL) return done;
   l->ctx = ctx;
   l->out = out;
-  cairn_future_t *done = l->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(l);
-    return done;
-  }
+  l->done = done;
   for (size_t i = 0; i < NUM_FILES; i++)
     all[i] = cairn_kv_read(ctx->dir, cairn_bytes_str(file_names[i]),
                            CAIRN_WHOLE, &l->files[i]);
@@ -258,19 +251,12 @@ static void on_loaded(cairn_wait_t *w) {
 }
 
 static cairn_future_t *look(cairn_item_ctx_t *ctx, const look_t *what) {
-  cairn_error_t err = {0};
-  look_t *l = malloc(sizeof *l);
-  if (l == NULL) {
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  look_t *l = cairn__flow_new(ctx->rt, sizeof *l, &done);
+  if (l == NULL) return done;
   *l = *what;
   l->ctx = ctx;
-  cairn_future_t *done = l->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(l);
-    return done;
-  }
+  l->done = done;
   cairn_then(load(ctx, &l->text), &l->wait, on_loaded);
   return done;
 }

@@ -5,6 +5,7 @@
  *   finalize: the files' texts (CPU) -> the files */
 #include <stdio.h>
 
+#include "flow.h"
 #include "tree_save.h"
 
 static void finish(cairn__tree_save_t *s, const cairn_error_t *err) {
@@ -74,8 +75,9 @@ static void on_prepared(cairn_wait_t *w) {
 cairn_future_t *cairn__tree_commit(cairn__tree_save_t *s,
                                    cairn_item_ctx_t *ctx) {
   s->ctx = ctx;
-  cairn_future_t *done = s->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) return done; /* no memory; nothing was begun */
+  cairn_future_t *done;
+  if (!cairn__flow_begin(ctx->rt, &done)) return done;
+  s->done = done;
   cairn_then(cairn_work(ctx->rt, prepare_job, s), &s->wait, on_prepared);
   return done;
 }
@@ -110,8 +112,9 @@ static void on_texts(cairn_wait_t *w) {
 cairn_future_t *cairn__tree_finalize(cairn__tree_save_t *s,
                                      cairn_item_ctx_t *ctx) {
   s->ctx = ctx;
-  cairn_future_t *done = s->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) return done; /* no memory; nothing was begun */
+  cairn_future_t *done;
+  if (!cairn__flow_begin(ctx->rt, &done)) return done;
+  s->done = done;
   cairn_then(cairn_work(ctx->rt, files_job, s), &s->wait, on_texts);
   return done;
 }

@@ -2,6 +2,7 @@
  * one batch, and one listing of the store for the stored sizes. */
 #include <stdlib.h>
 
+#include "flow.h"
 #include "handlers.h"
 #include "tree_names.h"
 #include "tree_stored.h"
@@ -209,20 +210,13 @@ static void advance(inspect_t *x) {
 
 cairn_future_t *cairn__tree_inspect(cairn_item_ctx_t *ctx,
                                     cairn_item_info_t *out) {
-  cairn_error_t err = {0};
-  inspect_t *x = calloc(1, sizeof *x);
-  if (x == NULL) {
-    no_memory(&err);
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  inspect_t *x = cairn__flow_new(ctx->rt, sizeof *x, &done);
+  *out = (cairn_item_info_t){0};
+  if (x == NULL) return done;
   x->ctx = ctx;
   x->out = out;
-  *out = (cairn_item_info_t){0};
-  cairn_future_t *done = x->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(x);
-    return done;
-  }
+  x->done = done;
   advance(x);
   return done;
 }

@@ -1,6 +1,7 @@
 /* Reading the small files of a tree item, and packing them. */
 #include <stdlib.h>
 
+#include "flow.h"
 #include "tree_stored.h"
 
 #define VERSION 1
@@ -53,19 +54,12 @@ static cairn_future_t *read_file(load_t *l, const char *name,
 cairn_future_t *cairn__tree_load(cairn_item_ctx_t *ctx, cairn_buf_t *out) {
   static const cairn_read_opts_t stat = {.size = sizeof stat,
                                          .what = CAIRN_READ_STAT};
-  cairn_error_t err = {0};
-  load_t *l = calloc(1, sizeof *l);
-  if (l == NULL) {
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  load_t *l = cairn__flow_new(ctx->rt, sizeof *l, &done);
+  if (l == NULL) return done;
   l->ctx = ctx;
   l->out = out;
-  cairn_future_t *done = l->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(l);
-    return done;
-  }
+  l->done = done;
   cairn_future_t *all[] = {
       read_file(l, "_METADATA", CAIRN_WHOLE, &l->meta),
       read_file(l, "_strings.json", CAIRN_WHOLE, &l->strings),

@@ -12,6 +12,8 @@
 
 #include <stdlib.h>
 
+#include "flow.h"
+
 enum phase { MATCH, READER, OPEN, FIT, CASTS, CAST, READ, STORE, DONE };
 
 static cairn_code_t match_job(void *job, cairn_error_t *err) {
@@ -94,19 +96,12 @@ static void advance(cairn__tree_restore_t *r) {
 
 cairn_future_t *cairn__tree_restore(const cairn_tree_t *target,
                                     cairn_item_ctx_t *ctx) {
-  cairn_error_t err = {0};
-  cairn__tree_restore_t *r = calloc(1, sizeof *r);
-  if (r == NULL) {
-    cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  cairn__tree_restore_t *r = cairn__flow_new(ctx->rt, sizeof *r, &done);
+  if (r == NULL) return done;
   r->ctx = ctx;
   r->target = target;
-  cairn_future_t *done = r->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(r);
-    return done;
-  }
+  r->done = done;
   advance(r);
   return done;
 }

@@ -5,6 +5,7 @@
  * (no memory, a store that cannot be read) is a failure. */
 #include <stdlib.h>
 
+#include "flow.h"
 #include "handlers.h"
 #include "tree_names.h"
 #include "tree_stored.h"
@@ -237,20 +238,13 @@ static void advance(verify_t *v) {
 
 cairn_future_t *cairn__tree_verify(cairn_item_ctx_t *ctx, cairn_damage_fn fn,
                                    void *arg) {
-  cairn_error_t err = {0};
-  verify_t *v = calloc(1, sizeof *v);
-  if (v == NULL) {
-    no_memory(&err);
-    return cairn_future_done(ctx->rt, &err);
-  }
+  cairn_future_t *done;
+  verify_t *v = cairn__flow_new(ctx->rt, sizeof *v, &done);
+  if (v == NULL) return done;
   v->ctx = ctx;
   v->fn = fn;
   v->arg = arg;
-  cairn_future_t *done = v->done = cairn_future_new(ctx->rt);
-  if (cairn_future_ready(done)) {
-    free(v);
-    return done;
-  }
+  v->done = done;
   advance(v);
   return done;
 }

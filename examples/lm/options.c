@@ -25,7 +25,7 @@ static const char usage[] =
     "  --report-every N   steps between lines about the loss (20)\n"
     "  --sample-every N   steps between texts written by the model; 0: never\n"
     "  --quiet            nothing but errors\n"
-    "  --loss-log FILE    appends every step's loss, exactly\n"
+    "  --loss-log FILE    appends every step's loss, in hex and in decimal\n"
     "  --profile P        cairn; orbax, orbax-v1: files as Orbax writes them\n"
     "  --eval             print the validation loss of the newest step\n"
     "  --export-shapes    print the leaves of the state\n"

@@ -60,7 +60,8 @@ void report_begin(report_t *rep, int64_t step) {
 }
 
 void report_loss(report_t *rep, int64_t step, double loss) {
-  if (rep->log != NULL) fprintf(rep->log, "%" PRId64 " %a\n", step, loss);
+  if (rep->log != NULL)
+    fprintf(rep->log, "%" PRId64 " %a %.17g\n", step, loss, loss);
   rep->loss_sum += loss;
   rep->loss_n++;
   const options_t *o = rep->options;

@@ -60,19 +60,29 @@ static cairn_future_t *open_store(cairn_item_ctx_t *ctx, bool writer,
   return done;
 }
 
+/* A store that did not open is there all the same, to be closed. */
+static cairn_future_t *give(cairn_item_ctx_t *ctx, cairn_kv_t *kv,
+                            cairn_kv_t **out) {
+  cairn_error_t err = {0};
+  if (kv == NULL)
+    cairn_fail(&err, CAIRN_CLOSED, "the item's store could not be opened");
+  else
+    *out = kv;
+  return cairn_future_done(ctx->rt, &err);
+}
+
 cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx, cairn_kv_t **out) {
   struct cairn_item_private *p = ctx->priv;
   if (p->writer == NULL) return open_store(ctx, true, out);
-  *out = cairn__item_store_kv(p->writer);
-  return cairn_future_done(ctx->rt, NULL);
+  return give(ctx, cairn__item_store_kv(p->writer), out);
 }
 
 cairn_future_t *cairn_item_reader(cairn_item_ctx_t *ctx, bool ocdbt,
                                   cairn_kv_t **out) {
   struct cairn_item_private *p = ctx->priv;
-  if (ocdbt && p->reader == NULL) return open_store(ctx, false, out);
-  *out = ocdbt ? cairn__item_store_kv(p->reader) : ctx->dir;
-  return cairn_future_done(ctx->rt, NULL);
+  if (!ocdbt) return give(ctx, ctx->dir, out);
+  if (p->reader == NULL) return open_store(ctx, false, out);
+  return give(ctx, cairn__item_store_kv(p->reader), out);
 }
 
 cairn_future_t *cairn__item_close_store(struct cairn_item_private *p) {

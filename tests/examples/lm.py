@@ -25,7 +25,7 @@ class Result:
         if os.path.exists(log):
             with open(log, encoding="ascii") as f:
                 for line in f:
-                    step, loss = line.split()
+                    step, loss, _ = line.split()
                     assert int(step) not in self.losses, f"step {step} twice"
                     self.losses[int(step)] = float.fromhex(loss)
 

@@ -46,12 +46,14 @@ static void on_open(cairn_wait_t *w) {
   cairn_future_resolve(r->opening, &err);
 }
 
-static cairn_future_t *opened(struct rank *r, cairn_kv_t **out,
-                              cairn_future_t *opening) {
-  cairn_future_t *done = r->opening = cairn_future_new(r->h->rt);
+/* Nothing is begun without a future to tell of its end: a rank must not go on
+ * while its store is being opened. */
+static bool opening(struct rank *r, cairn_kv_t **out) {
+  r->opening = cairn_future_new(r->h->rt);
   r->out = out;
-  cairn_then(opening, &r->wait, on_open);
-  return done;
+  if (!cairn_future_ready(r->opening)) return true;
+  cairn_future_resolve(r->opening, NULL);
+  return false;
 }
 
 WEAK cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx,
@@ -61,31 +63,63 @@ WEAK cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx,
   char name[40];
   snprintf(name, sizeof name, "ocdbt.process_%d/", ctx->rank);
   r->base = cairn_kv_prefix(ctx->dir, cairn_bytes_str(name));
+  if (r->base == NULL) {
+    cairn_error_t err = {0};
+    cairn_fail(&err, CAIRN_NO_MEMORY, "no memory for a view");
+    return cairn_future_done(ctx->rt, &err);
+  }
   cairn__ocdbt_orbax_opts(&o);
-  return opened(r, out, cairn__ocdbt_create(r->base, &o, &r->store));
+  if (!opening(r, out)) return r->opening;
+  cairn_future_t *done = r->opening;
+  cairn_then(cairn__ocdbt_create(r->base, &o, &r->store), &r->wait, on_open);
+  return done;
 }
 
 WEAK cairn_future_t *cairn_item_reader(cairn_item_ctx_t *ctx, bool ocdbt,
                                        cairn_kv_t **out) {
   struct rank *r = (struct rank *)(void *)ctx->priv;
-  if (ocdbt) return opened(r, out, cairn__ocdbt_open(ctx->dir, &r->store));
-  *out = ctx->dir;
-  return cairn_future_done(ctx->rt, NULL);
+  if (!ocdbt) {
+    *out = ctx->dir;
+    return cairn_future_done(ctx->rt, NULL);
+  }
+  if (!opening(r, out)) return r->opening;
+  cairn_future_t *done = r->opening;
+  cairn_then(cairn__ocdbt_open(ctx->dir, &r->store), &r->wait, on_open);
+  return done;
 }
 
 /* Opening -------------------------------------------------------------------
  */
 
-void harness_open(harness_t *h, int ranks, const char *url) {
-  static int stores;
+static int stores;
+
+static void open_runtime(harness_t *h, int ranks) {
   cairn_error_t err = {0};
-  char memory[40];
-  snprintf(memory, sizeof memory, "memory://harness%d/", stores++);
   *h = (harness_t){.ranks = ranks};
   cr_assert_eq(cairn_runtime_open(NULL, &h->rt, &err), CAIRN_OK, "%s",
                err.message);
-  cr_assert_eq(kv_call_open(h->rt, url != NULL ? url : memory, &h->dir, &err),
-               CAIRN_OK, "%s", err.message);
+}
+
+static void open_dir(harness_t *h, const char *url) {
+  cairn_error_t err = {0};
+  cr_assert_eq(kv_call_open(h->rt, url, &h->dir, &err), CAIRN_OK, "%s",
+               err.message);
+}
+
+void harness_open(harness_t *h, int ranks, const char *url) {
+  char memory[40];
+  snprintf(memory, sizeof memory, "memory://harness%d/", stores++);
+  open_runtime(h, ranks);
+  open_dir(h, url != NULL ? url : memory);
+}
+
+void harness_open_fault(harness_t *h, int ranks, kv_fault_t *f) {
+  char url[40];
+  cairn_error_t err = {0};
+  snprintf(url, sizeof url, "fault://harness%d/", stores++);
+  open_runtime(h, ranks);
+  cr_assert_eq(kv_fault_register(h->rt, f, &err), CAIRN_OK, "%s", err.message);
+  open_dir(h, url);
 }
 
 void harness_close(harness_t *h) {
@@ -148,6 +182,7 @@ static cairn_future_t *do_close_stores(struct rank *r) {
 }
 
 static void end(harness_t *h, struct rank *all) {
+  if (h->over != NULL) h->over();
   for (int r = 0; r < h->ranks; r++) {
     cairn_error_t err = {0};
     h->bytes[r] = all[r].ctx.bytes;

@@ -6,6 +6,7 @@
 #define TESTS_SUPPORT_ITEM_HARNESS_H_
 
 #include "cairn/handler.h"
+#include "support/kv_fault.h"
 
 #define HARNESS_MAX_RANKS 8
 
@@ -27,10 +28,14 @@ typedef struct harness {
   /* called after the snapshots, if set: the memory is the caller's again */
   void (*staged)(void *arg);
   void *staged_arg;
+  /* called when the handler's part is over, if set: faults end here */
+  void (*over)(void);
 } harness_t;
 
 /* url NULL: an empty store in memory. The test fails if that fails. */
 void harness_open(harness_t *h, int ranks, const char *url);
+/* An empty store in memory that misbehaves as f says. */
+void harness_open_fault(harness_t *h, int ranks, kv_fault_t *f);
 void harness_close(harness_t *h);
 
 /* values[r] is rank r's. */

@@ -163,9 +163,9 @@ Test(faults, cancel_waits_for_what_began) {
   rig_t r;
   rig_open(&r, 1000); /* one job at a time: most has not begun */
   struct start s = {.r = &r};
-  kv_fault_set(r.fault, &(kv_fault_rule_t){.kind = KV_FAULT_WRITE,
-                                           .at = 1,
-                                           .how = KV_FAULT_HOLD});
+  kv_fault_set(r.fault,
+               &(kv_fault_rule_t){
+                   .kind = KV_FAULT_WRITE, .at = 1, .how = KV_FAULT_HOLD});
   cr_assert_eq(cairn__call(r.rt, start_write, &s, -1, NULL), CAIRN_OK);
   kv_fault_await_held(r.fault, 1);
   cairn_future_cancel(s.f);

@@ -184,13 +184,14 @@ static void run_many(struct job *j, int votes) {
 }
 
 /* A vote that carries nothing allocates nothing: what is in use after many is
- * what was in use after a few. */
+ * what was in use after a few. The bound leaves room for what other threads of
+ * the test hold at that moment; one byte a vote and rank would be 50,000. */
 Test(agree, ten_thousand_votes_use_no_memory) {
   struct job *j = job_open(5, 2, 60000);
   run_many(j, 100);
   size_t before = mallinfo2().uordblks;
   run_many(j, 10000);
   size_t after = mallinfo2().uordblks;
-  cr_assert_leq(after, before + 4096);
+  cr_assert_lt(after, before + 50000);
   job_close(j);
 }

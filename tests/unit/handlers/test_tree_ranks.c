@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cut.h"
 #include "handlers.h"
-#include "state.h"
 #include "support/item_harness.h"
 #include "support/kv_call.h"
 
 typedef struct ranks {
-  state_t state[HARNESS_MAX_RANKS];
+  cut_t state[HARNESS_MAX_RANKS];
   void *tree[HARNESS_MAX_RANKS];
   int n;
 } ranks_t;
@@ -17,18 +17,18 @@ typedef struct ranks {
 static void make(ranks_t *x, int n, bool filled) {
   x->n = n;
   for (int r = 0; r < n; r++) {
-    state_make(&x->state[r], r, n, filled);
+    cut_make(&x->state[r], r, n, filled);
     x->tree[r] = x->state[r].tree;
   }
 }
 
 static void drop(ranks_t *x) {
-  for (int r = 0; r < x->n; r++) state_free(&x->state[r]);
+  for (int r = 0; r < x->n; r++) cut_free(&x->state[r]);
 }
 
 static void expect_right(const ranks_t *x) {
   for (int r = 0; r < x->n; r++)
-    cr_assert(state_is_right(&x->state[r]), "rank %d of %d", r, x->n);
+    cr_assert(cut_is_right(&x->state[r]), "rank %d of %d", r, x->n);
 }
 
 static void save(harness_t *h, int n) {
@@ -45,7 +45,7 @@ static void restore(harness_t *h, int n) {
   ranks_t x;
   cairn_error_t err = {0};
   make(&x, n, false);
-  for (int r = 0; r < n; r++) cr_assert_not(state_is_right(&x.state[r]));
+  for (int r = 0; r < n; r++) cr_assert_not(cut_is_right(&x.state[r]));
   h->ranks = n;
   cr_assert_eq(harness_restore(h, &cairn__tree_handler, x.tree, &err), CAIRN_OK,
                "%s", err.message);
@@ -99,7 +99,7 @@ Test(tree_ranks, every_byte_is_written_by_one_rank) {
 static void scribble_and_free(void *arg) {
   ranks_t *x = arg;
   for (int r = 0; r < x->n; r++) {
-    state_scribble(&x->state[r]);
+    cut_scribble(&x->state[r]);
     cairn_tree_free(x->state[r].tree);
     x->state[r].tree = NULL;
   }

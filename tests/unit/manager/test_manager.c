@@ -225,8 +225,6 @@ static cairn_saved_t try_save(cairn_manager_t *m, int64_t step, bool force,
 }
 
 static void decisions(rank_env_t *env) {
-  struct job *job = env->arg;
-  job->opts.save_interval_steps = 10;
   cairn_manager_t *m = open_manager(env);
   state_t s;
   state_init(&s, 4, 4, env->rank, env->size);
@@ -255,6 +253,7 @@ static void decisions(rank_env_t *env) {
 Test(manager, says_what_it_decided) {
   char *dir = temp_dir();
   struct job job = {.root = dir};
+  job.opts.save_interval_steps = 10;
   ranks_run(3, decisions, &job);
   temp_dir_remove(dir);
 }
