@@ -5,9 +5,14 @@
  *   PROBE    primary  first time: is the root there, may we write? make it
  *   SWEEP    primary  first time: what killed saves left
  *   LIST     primary  names that are steps
- *   LOOK     primary  from the newest down, until one is whole: those that are
- * not are no steps SCANNED  all      vote: also on options; carries the list
+ *   LOOK     primary  from the newest down, until one is whole and marked
+ *                     committed: those that are not are no steps
+ *   SCANNED  all      vote: also on options; carries the list
  *   CLOSE    all
+ *
+ * Releases of Orbax from 0.12.3 on write commit_success.txt last of all, older
+ * ones never do. So one that is whole without it is a step after all, unless a
+ * step that was committed before it has the mark.
  *
  * Lives on the caller's stack, who waits for it. */
 #include <inttypes.h>
@@ -39,6 +44,8 @@ struct scan {
   char probe[64];
   struct iovec iov;
   cairn__step_look_t look;
+  size_t unmarked; /* steps up to the newest that is whole but unmarked; 0 */
+  int64_t unmarked_ns; /* when that says it was committed */
 };
 
 static void advance(struct scan *s);
@@ -124,23 +131,51 @@ static cairn_future_t *close_step(struct scan *s) {
   return cairn_kv_close(step);
 }
 
+static void pass_over(struct scan *s, size_t at, const char *why) {
+  cairn_log(s->m->rt, CAIRN_LOG_WARN, "%s: step %" PRId64 " is not whole: %s",
+            s->m->root, s->steps[at - 1], why);
+}
+
+/* A step with the mark, s->n, was found below the newest without. */
+static bool judge_unmarked(struct scan *s) {
+  if (s->look.commit_ns == 0 || s->look.commit_ns >= s->unmarked_ns)
+    return false;
+  for (size_t at = s->unmarked; at > s->n; at--)
+    pass_over(s, at, "no commit_success.txt, which a step before it has");
+  s->unmarked = 0;
+  return true;
+}
+
+/* True: the search is over, and the step looked at is the last of the list. */
+static bool judge(struct scan *s) {
+  const cairn__step_look_t *l = &s->look;
+  bool whole = l->state == CAIRN_STEP_COMPLETE && l->num_items > 0;
+  if (whole && l->marked) return s->unmarked == 0 || judge_unmarked(s);
+  if (s->unmarked != 0) return false;
+  if (whole) {
+    s->unmarked = s->n;
+    s->unmarked_ns = l->commit_ns;
+  } else {
+    pass_over(s, s->n, l->why != NULL ? l->why : "it is empty");
+  }
+  return false;
+}
+
 /* What was found at the call before decides; then the next one down is opened.
  */
 static cairn_future_t *look(struct scan *s) {
   char name[200], prefix[210];
   if (s->step != NULL) return close_step(s);
   if (s->at > 0) {
-    bool whole = s->look.state == CAIRN_STEP_COMPLETE && s->look.num_items > 0;
-    if (!whole)
-      cairn_log(s->m->rt, CAIRN_LOG_WARN,
-                "%s: step %" PRId64 " is not whole: %s", s->m->root,
-                s->steps[s->n - 1],
-                s->look.why != NULL ? s->look.why : "it is empty");
+    bool over = judge(s);
     cairn__step_look_free(&s->look);
-    if (whole) return NULL;
+    if (over) return NULL;
     s->n--;
   }
-  if (s->n == 0) return NULL;
+  if (s->n == 0) {
+    s->n = s->unmarked;
+    return NULL;
+  }
   s->at++;
   cairn__step_name(&s->m->format, s->steps[s->n - 1], name, sizeof(name));
   snprintf(prefix, sizeof(prefix), "%s/", name);

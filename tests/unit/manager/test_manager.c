@@ -130,6 +130,48 @@ Test(manager, leaves_only_steps_in_the_root) {
   temp_dir_remove(dir);
 }
 
+/* As a step of Orbax without the mark: cairn.json would miss it. */
+static void unmark(const char *root, int64_t step) {
+  static const char *const names[] = {"cairn.json", "commit_success.txt"};
+  char path[300];
+  for (size_t i = 0; i < 2; i++) {
+    snprintf(path, sizeof(path), "%s/%d/%s", root, (int)step, names[i]);
+    cr_assert_eq(unlink(path), 0);
+  }
+}
+
+/* Orbax's COMMIT_FILE mode, killed between the commit time and the mark. */
+Test(manager, step_without_the_mark_that_earlier_ones_have_is_none) {
+  char *dir = temp_dir();
+  struct job job = {.root = dir, .first = 1, .last = 4, .want = CAIRN_LATEST};
+  ranks_run(2, save_steps, &job);
+  unmark(dir, 4);
+  job.seed = 3;
+  ranks_run(3, restore_one, &job);
+  unmark(dir, 3);
+  job.seed = 2;
+  ranks_run(1, restore_one, &job);
+  temp_dir_remove(dir);
+}
+
+/* Orbax before 0.12.3, in whose roots a later release may go on. */
+Test(manager, mark_is_not_asked_of_steps_older_than_the_first_that_has_it) {
+  char *dir = temp_dir();
+  struct job job = {.root = dir, .first = 1, .last = 3, .want = CAIRN_LATEST};
+  ranks_run(2, save_steps, &job);
+  unmark(dir, 1);
+  unmark(dir, 2);
+  job.seed = 3;
+  ranks_run(2, restore_one, &job);
+  job.want = job.seed = 1;
+  ranks_run(1, restore_one, &job);
+  unmark(dir, 3);
+  job.want = CAIRN_LATEST;
+  job.seed = 3;
+  ranks_run(2, restore_one, &job);
+  temp_dir_remove(dir);
+}
+
 Test(manager, keeps_the_newest_of_this_and_earlier_runs) {
   char *dir = temp_dir();
   struct job job = {.root = dir, .first = 1, .last = 5};
