@@ -11,8 +11,6 @@
 extern "C" {
 #endif
 
-typedef cairn_buf_t cairn_codec_out_t;
-
 typedef struct cairn_codec_params {
   size_t size;
   int level;     /* zstd, gzip, zlib */
@@ -26,20 +24,16 @@ typedef struct cairn_codec_ops {
   const char *name; /* as in zarr 3 metadata: "zstd" */
   /* Appends the encoding of in to out. */
   cairn_code_t (*encode)(const cairn_codec_params_t *p, cairn_bytes_t in,
-                         cairn_codec_out_t *out, cairn_error_t *err);
+                         cairn_buf_t *out, cairn_error_t *err);
   /* Appends the decoding of in to out: at most `max` bytes, and all of `in`
    * must be used. More output, bytes left over, or a bad sum: CAIRN_CORRUPT.
    * Memory taken is bounded by max, whatever `in` claims. */
   cairn_code_t (*decode)(const cairn_codec_params_t *p, cairn_bytes_t in,
-                         size_t max, cairn_codec_out_t *out,
-                         cairn_error_t *err);
+                         size_t max, cairn_buf_t *out, cairn_error_t *err);
 } cairn_codec_ops_t;
 
 /* The built-in codec of that name, or NULL. Any thread. */
 CAIRN_API const cairn_codec_ops_t *cairn_codec_find(cairn_bytes_t name);
-
-/* Room for `more` bytes at the end of out; false when memory is out. */
-CAIRN_API bool cairn_codec_reserve(cairn_codec_out_t *out, size_t more);
 
 #ifdef __cplusplus
 }

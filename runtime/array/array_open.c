@@ -15,7 +15,7 @@ struct opening {
   const cairn_bytes_t *names;
   size_t n, next;
   cairn_zarr_t **out;
-  cairn__buf_t key;
+  cairn_buf_t key;
   cairn_error_t err;
   cairn_future_t *done;
 };
@@ -95,7 +95,7 @@ static void on_read(cairn_wait_t *w) {
 static cairn_future_t *read_entry(struct opening *op, size_t i,
                                   struct entry *e) {
   if (cairn__io_key(&op->key, op->names[i], cairn_zarr_meta_key(op->version)))
-    return cairn_kv_read(op->kv, cairn__buf_bytes(&op->key), CAIRN_WHOLE,
+    return cairn_kv_read(op->kv, cairn_buf_bytes(&op->key), CAIRN_WHOLE,
                          &e->value);
   cairn_error_t err = {0};
   cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
@@ -129,7 +129,7 @@ static void finish(struct opening *op) {
     cairn_zarr_unref(op->out[i]);
     op->out[i] = NULL;
   }
-  cairn__buf_reset(&op->key);
+  cairn_buf_reset(&op->key);
   free(op);
   cairn_future_resolve(done, &err);
 }

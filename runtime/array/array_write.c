@@ -26,7 +26,7 @@ struct writing {
   bool walked; /* all of it */
   bool held;   /* the walk stands on a chunk that is in no job yet */
   int jobs, encoding, max_encoding, max_rank;
-  cairn__buf_t key;
+  cairn_buf_t key;
   cairn_error_t err;
   cairn_future_t *done;
 };
@@ -48,7 +48,7 @@ struct job {
   size_t n, left; /* items; not yet written */
   int64_t bytes, reserved;
   cairn__encoder_t encoder;
-  cairn_codec_out_t out, padded;
+  cairn_buf_t out, padded;
   cairn_wait_t wait;
   int64_t *indices; /* max_rank for each item */
   struct item items[];
@@ -65,7 +65,7 @@ static cairn_code_t pad(struct job *j, const struct item *it,
   const cairn_zarr_t *z = it->io->zarr;
   const cairn__chain_t *c = z->chain;
   j->padded.n = 0;
-  if (!cairn_codec_reserve(&j->padded, (size_t)c->bytes))
+  if (!cairn_buf_reserve(&j->padded, (size_t)c->bytes))
     return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
   cairn__target_t all = {.data = (char *)j->padded.p};
   cairn__c_strides(c->rank, c->shape, (int64_t)c->item, strides);
@@ -114,7 +114,7 @@ static cairn_code_t encode(void *arg, cairn_error_t *err) {
   }
   cairn__encoder_reset(&j->encoder);
   free(j->padded.p);
-  j->padded = (cairn_codec_out_t){0};
+  j->padded = (cairn_buf_t){0};
   return rc;
 }
 
@@ -171,7 +171,7 @@ static cairn_future_t *write_item(struct job *j, struct item *it) {
     return cairn_future_done(op->rt, &err);
   }
   int n = item_iov(j, it);
-  return cairn_kv_write(op->kv, cairn__buf_bytes(&op->key), it->iov, n, NULL,
+  return cairn_kv_write(op->kv, cairn_buf_bytes(&op->key), it->iov, n, NULL,
                         NULL);
 }
 
@@ -286,7 +286,7 @@ static void start_job(struct writing *op) {
 static void finish(struct writing *op) {
   cairn_future_t *done = op->done;
   cairn_error_t err = op->err;
-  cairn__buf_reset(&op->key);
+  cairn_buf_reset(&op->key);
   free(op);
   cairn_future_resolve(done, &err);
 }

@@ -19,7 +19,7 @@ typedef struct cairn__decoder { /* {0} and the first two members set */
   const uint8_t *fill;
   bool fill_missing; /* inner chunks */
   bool everything;   /* decode also what no target wants, to verify it */
-  cairn_codec_out_t scratch[2];
+  cairn_buf_t scratch[2];
 } cairn__decoder_t;
 void cairn__decoder_reset(cairn__decoder_t *d);
 
@@ -67,7 +67,7 @@ typedef struct cairn__encoder { /* {0} and the first two members set */
   bool detach; /* elements that are stored as they lie in memory are not copied:
                   `direct` says where they are, out gets what follows them */
   cairn_bytes_t direct;
-  cairn_codec_out_t raw, moved;
+  cairn_buf_t raw, moved;
 } cairn__encoder_t;
 void cairn__encoder_reset(cairn__encoder_t *e);
 
@@ -75,7 +75,7 @@ void cairn__encoder_reset(cairn__encoder_t *e);
  * bool that is neither 0 nor 1. */
 cairn_code_t cairn__chain_encode(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
-                                 cairn_codec_out_t *out, cairn_error_t *err);
+                                 cairn_buf_t *out, cairn_error_t *err);
 
 /* True if elements with these strides lie as the chain stores them, so that
  * bytes can be taken as they are. */

@@ -61,7 +61,7 @@ static cairn_code_t undo_stages(cairn__decoder_t *d, const cairn__chain_t *c,
       rc = cairn__crc32c_strip(in, err);
     } else {
       const cairn_codec_params_t p = {.size = sizeof p, .level = s->level};
-      cairn_codec_out_t *out = &d->scratch[i & 1];
+      cairn_buf_t *out = &d->scratch[i & 1];
       out->n = 0;
       rc = s->ops->decode(&p, *in, stage_limit(c, i), out, err);
       *in = cairn_bytes(out->p, out->n);
@@ -88,10 +88,10 @@ static void layout_strides(const cairn__chain_t *c, int64_t *out) {
 /* Sub-byte types are cleaned in a copy, unless `raw` is one already. */
 static cairn_code_t extend(cairn__decoder_t *d, const cairn__chain_t *c,
                            cairn_bytes_t *raw, cairn_error_t *err) {
-  cairn_codec_out_t *own = &d->scratch[0];
+  cairn_buf_t *own = &d->scratch[0];
   if (raw->p != own->p) {
     own->n = 0;
-    if (!cairn_codec_reserve(own, raw->n)) return no_memory(err);
+    if (!cairn_buf_reserve(own, raw->n)) return no_memory(err);
     if (raw->n != 0) memcpy(own->p, raw->p, raw->n);
     *raw = cairn_bytes(own->p, raw->n);
   }

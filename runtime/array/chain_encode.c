@@ -27,15 +27,15 @@ bool cairn__chain_packed(const cairn__chain_t *c, const int64_t *strides) {
   return true;
 }
 
-static cairn_code_t append(cairn_codec_out_t *out, cairn_bytes_t in,
+static cairn_code_t append(cairn_buf_t *out, cairn_bytes_t in,
                            cairn_error_t *err) {
-  if (!cairn_codec_reserve(out, in.n)) return no_memory(err);
+  if (!cairn_buf_reserve(out, in.n)) return no_memory(err);
   if (in.n != 0) memcpy(out->p + out->n, in.p, in.n);
   out->n += in.n;
   return CAIRN_OK;
 }
 
-static cairn_code_t append_sum(cairn_codec_out_t *out, uint32_t sum,
+static cairn_code_t append_sum(cairn_buf_t *out, uint32_t sum,
                                cairn_error_t *err) {
   const uint8_t le[CAIRN__SUM_BYTES] = {(uint8_t)sum, (uint8_t)(sum >> 8),
                                         (uint8_t)(sum >> 16),
@@ -45,11 +45,11 @@ static cairn_code_t append_sum(cairn_codec_out_t *out, uint32_t sum,
 
 /* Appends the elements in the order in which they are stored. */
 static cairn_code_t gather(const cairn__chain_t *c, const void *src,
-                           const int64_t *strides, cairn_codec_out_t *out,
+                           const int64_t *strides, cairn_buf_t *out,
                            cairn_error_t *err) {
   int64_t from[CAIRN_MAX_RANK], to[CAIRN_MAX_RANK];
   size_t n = (size_t)c->bytes;
-  if (!cairn_codec_reserve(out, n)) return no_memory(err);
+  if (!cairn_buf_reserve(out, n)) return no_memory(err);
   for (int d = 0; d < c->rank; d++) from[d] = strides[c->order[d]];
   cairn__c_strides(c->rank, c->encoded, (int64_t)c->item, to);
   cairn__copy_box(c->rank, c->encoded, c->item, out->p + out->n, to, src, from,
@@ -63,7 +63,7 @@ static cairn_code_t gather(const cairn__chain_t *c, const void *src,
 /* --- the stages --- */
 
 static cairn_code_t compress(const cairn__encoder_t *e, const cairn__stage_t *s,
-                             cairn_bytes_t in, cairn_codec_out_t *out,
+                             cairn_bytes_t in, cairn_buf_t *out,
                              cairn_error_t *err) {
   bool zstd = strcmp(s->ops->name, "zstd") == 0;
   const cairn_codec_params_t p = {
@@ -76,7 +76,7 @@ static cairn_code_t compress(const cairn__encoder_t *e, const cairn__stage_t *s,
 
 /* What was appended since `start` goes through a stage that rewrites it. */
 static cairn_code_t rewrite(cairn__encoder_t *e, const cairn__stage_t *s,
-                            size_t start, cairn_codec_out_t *out,
+                            size_t start, cairn_buf_t *out,
                             cairn_error_t *err) {
   e->moved.n = 0;
   cairn_code_t rc =
@@ -90,7 +90,7 @@ static cairn_code_t rewrite(cairn__encoder_t *e, const cairn__stage_t *s,
  */
 static cairn_code_t do_stages(cairn__encoder_t *e, const cairn__chain_t *c,
                               cairn_bytes_t in, bool inside, size_t start,
-                              cairn_codec_out_t *out, cairn_error_t *err) {
+                              cairn_buf_t *out, cairn_error_t *err) {
   cairn_code_t rc = CAIRN_OK;
   for (int i = 0; i < c->num_stages && rc == CAIRN_OK; i++, inside = true) {
     const cairn__stage_t *s = &c->stages[i];
@@ -115,7 +115,7 @@ static cairn_code_t check_bools(const cairn__chain_t *c, cairn_bytes_t raw,
 
 /* Elements that are stored as they lie, with at most a sum after them. */
 static cairn_code_t detach(cairn__encoder_t *e, const cairn__chain_t *c,
-                           cairn_bytes_t in, cairn_codec_out_t *out,
+                           cairn_bytes_t in, cairn_buf_t *out,
                            cairn_error_t *err) {
   e->direct = in;
   if (c->num_stages == 0) return CAIRN_OK;
@@ -129,8 +129,7 @@ static bool can_detach(const cairn__chain_t *c) {
 
 static cairn_code_t encode_elements(cairn__encoder_t *e,
                                     const cairn__chain_t *c, const void *src,
-                                    const int64_t *strides,
-                                    cairn_codec_out_t *out,
+                                    const int64_t *strides, cairn_buf_t *out,
                                     cairn_error_t *err) {
   size_t start = out->n;
   cairn_bytes_t in = cairn_bytes(src, (size_t)c->bytes);
@@ -141,7 +140,7 @@ static cairn_code_t encode_elements(cairn__encoder_t *e,
   bool inside =
       !packed && (c->num_stages == 0 || cairn__stage_is_sum(&c->stages[0]));
   if (!packed) {
-    cairn_codec_out_t *to = inside ? out : &e->raw;
+    cairn_buf_t *to = inside ? out : &e->raw;
     if (!inside) to->n = 0;
     rc = gather(c, src, strides, to, err);
     in = cairn_bytes(to->p + to->n - in.n, in.n);
@@ -156,10 +155,10 @@ static cairn_code_t encode_elements(cairn__encoder_t *e,
 
 static cairn_code_t encode_index(cairn__encoder_t *e, const cairn__shard_t *s,
                                  const uint64_t *index, size_t start,
-                                 cairn_codec_out_t *out, cairn_error_t *err) {
+                                 cairn_buf_t *out, cairn_error_t *err) {
   int64_t strides[CAIRN_MAX_RANK];
   cairn__encoder_t own = {.frame_checksum = e->frame_checksum};
-  cairn_codec_out_t bytes = {0};
+  cairn_buf_t bytes = {0};
   cairn__c_strides(s->index->rank, s->index->shape, sizeof *index, strides);
   cairn_code_t rc =
       cairn__chain_encode(&own, s->index, index, strides, &bytes, err);
@@ -174,7 +173,7 @@ static cairn_code_t encode_index(cairn__encoder_t *e, const cairn__shard_t *s,
 
 static cairn_code_t encode_inner(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
-                                 uint64_t *index, cairn_codec_out_t *out,
+                                 uint64_t *index, cairn_buf_t *out,
                                  cairn_error_t *err) {
   const cairn__shard_t *s = c->shard;
   size_t start = out->n;
@@ -201,7 +200,7 @@ static cairn_code_t encode_inner(cairn__encoder_t *e, const cairn__chain_t *c,
 
 static cairn_code_t encode_shard(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
-                                 cairn_codec_out_t *out, cairn_error_t *err) {
+                                 cairn_buf_t *out, cairn_error_t *err) {
   const cairn__shard_t *s = c->shard;
   size_t start = out->n;
   uint64_t one[2], *index = s->n == 1 ? one : malloc(16 * (size_t)s->n);
@@ -210,7 +209,7 @@ static cairn_code_t encode_shard(cairn__encoder_t *e, const cairn__chain_t *c,
     e->detach = false; /* what is before and after */
   cairn_code_t rc = CAIRN_OK;
   if (index == NULL ||
-      (s->at_start && !cairn_codec_reserve(out, (size_t)s->index_bytes)))
+      (s->at_start && !cairn_buf_reserve(out, (size_t)s->index_bytes)))
     rc = no_memory(err);
   if (rc == CAIRN_OK) rc = encode_inner(e, c, src, strides, index, out, err);
   if (rc == CAIRN_OK) rc = encode_index(e, s, index, start, out, err);
@@ -221,7 +220,7 @@ static cairn_code_t encode_shard(cairn__encoder_t *e, const cairn__chain_t *c,
 
 cairn_code_t cairn__chain_encode(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
-                                 cairn_codec_out_t *out, cairn_error_t *err) {
+                                 cairn_buf_t *out, cairn_error_t *err) {
   e->direct = (cairn_bytes_t){0};
   return c->shard != NULL ? encode_shard(e, c, src, strides, out, err)
                           : encode_elements(e, c, src, strides, out, err);

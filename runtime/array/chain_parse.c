@@ -7,45 +7,45 @@
 
 struct entry {
   cairn_bytes_t name;
-  const cairn__json_t *config; /* NULL: absent */
+  const cairn_json_t *config; /* NULL: absent */
 };
 
 static bool is(const struct entry *e, const char *name) {
   return cairn__bytes_eq(e->name, cairn_bytes_str(name));
 }
 
-static cairn_code_t take_entry(const cairn__json_t *v, struct entry *out,
+static cairn_code_t take_entry(const cairn_json_t *v, struct entry *out,
                                cairn_error_t *err) {
   static const char *const keys[] = {"name", "configuration"};
-  if (v->kind != CAIRN__JSON_OBJECT)
+  if (v->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "want an object");
-  const cairn__json_t *name;
+  const cairn_json_t *name;
   cairn_code_t rc = cairn__member(v, "name", &name, err);
   if (rc == CAIRN_OK) rc = cairn__members_only(v, ARRAY(keys), err);
   if (rc != CAIRN_OK) return rc;
-  if (name->kind != CAIRN__JSON_STRING)
+  if (name->kind != CAIRN_JSON_STRING)
     return cairn_fail(err, CAIRN_CORRUPT, "name: want a string");
   out->name = name->str;
-  out->config = cairn__json_get(v, "configuration");
-  if (out->config != NULL && out->config->kind != CAIRN__JSON_OBJECT)
+  out->config = cairn_json_get(v, "configuration");
+  if (out->config != NULL && out->config->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "configuration: want an object");
   return CAIRN_OK;
 }
 
 /* "C", "F" or a permutation. */
-static cairn_code_t take_order(const cairn__json_t *v, int rank, uint8_t *order,
+static cairn_code_t take_order(const cairn_json_t *v, int rank, uint8_t *order,
                                cairn_error_t *err) {
-  bool reversed = cairn__json_is_str(v, "F"), seen[CAIRN_MAX_RANK] = {0};
+  bool reversed = cairn_json_is_str(v, "F"), seen[CAIRN_MAX_RANK] = {0};
   for (int d = 0; d < rank; d++)
     order[d] = (uint8_t)(reversed ? rank - 1 - d : d);
-  if (reversed || cairn__json_is_str(v, "C")) return CAIRN_OK;
-  if (v->kind != CAIRN__JSON_ARRAY || v->n != (size_t)rank)
+  if (reversed || cairn_json_is_str(v, "C")) return CAIRN_OK;
+  if (v->kind != CAIRN_JSON_ARRAY || v->n != (size_t)rank)
     return cairn_fail(err, CAIRN_CORRUPT,
                       "order: want \"C\", \"F\" or %d integers", rank);
   int d = 0;
-  for (const cairn__json_t *e = v->child; e != NULL; e = e->next) {
+  for (const cairn_json_t *e = v->child; e != NULL; e = e->next) {
     int64_t n;
-    if (!cairn__json_int(e, &n) || n < 0 || n >= rank || seen[n])
+    if (!cairn_json_int(e, &n) || n < 0 || n >= rank || seen[n])
       return cairn_fail(err, CAIRN_CORRUPT, "order[%d]: not a permutation", d);
     seen[n] = true;
     order[d++] = (uint8_t)n;
@@ -57,7 +57,7 @@ static cairn_code_t parse_transpose(cairn__chain_t *c, const struct entry *e,
                                     cairn_error_t *err) {
   static const char *const keys[] = {"order"};
   uint8_t order[CAIRN_MAX_RANK];
-  const cairn__json_t *v;
+  const cairn_json_t *v;
   cairn_code_t rc = cairn__members_only(e->config, ARRAY(keys), err);
   if (rc == CAIRN_OK) rc = cairn__member(e->config, "order", &v, err);
   if (rc == CAIRN_OK) rc = take_order(v, c->rank, order, err);
@@ -81,7 +81,7 @@ static cairn_code_t parse_bytes(cairn__chain_t *c, const struct entry *e,
 
 /* The inner chunks of a shard and how many there are. */
 static cairn_code_t take_inner(cairn_zarr_t *z, cairn__chain_t *c,
-                               const cairn__json_t *config, int64_t *sub,
+                               const cairn_json_t *config, int64_t *sub,
                                cairn_error_t *err) {
   cairn__shard_t *s = c->shard;
   cairn_code_t rc =
@@ -109,8 +109,7 @@ static cairn_code_t take_inner(cairn_zarr_t *z, cairn__chain_t *c,
 
 /* The index is an array of its own: uint64, the grid's shape and a pair. */
 static cairn_code_t take_index(cairn_zarr_t *z, cairn__chain_t *c,
-                               const cairn__json_t *config,
-                               cairn_error_t *err) {
+                               const cairn_json_t *config, cairn_error_t *err) {
   cairn__shard_t *s = c->shard;
   int64_t shape[CAIRN_MAX_RANK];
   if (c->rank > 0) memcpy(shape, s->grid, (size_t)c->rank * sizeof *shape);
@@ -187,7 +186,7 @@ static cairn_code_t parse_over_bytes(cairn_zarr_t *z, cairn__chain_t *c,
 }
 
 static cairn_code_t parse_codec(cairn_zarr_t *z, cairn__chain_t *c,
-                                const cairn__json_t *v,
+                                const cairn_json_t *v,
                                 const cairn__chain_in_t *in, bool *laid_out,
                                 cairn_error_t *err) {
   struct entry e;
@@ -201,19 +200,19 @@ static cairn_code_t parse_codec(cairn_zarr_t *z, cairn__chain_t *c,
              : cairn_within(err, "%.*s", (int)e.name.n, (const char *)e.name.p);
 }
 
-cairn_code_t cairn__chain_parse(cairn_zarr_t *z, const cairn__json_t *obj,
+cairn_code_t cairn__chain_parse(cairn_zarr_t *z, const cairn_json_t *obj,
                                 const char *key, const cairn__chain_in_t *in,
                                 cairn__chain_t **out, cairn_error_t *err) {
-  const cairn__json_t *list;
+  const cairn_json_t *list;
   bool laid_out = false;
   size_t i = 0;
   cairn_code_t rc = cairn__member(obj, key, &list, err);
   if (rc != CAIRN_OK) return rc;
-  if (list->kind != CAIRN__JSON_ARRAY)
+  if (list->kind != CAIRN_JSON_ARRAY)
     return cairn_fail(err, CAIRN_CORRUPT, "%s: want an array", key);
   rc = cairn__chain_new(z, in->dtype, in->rank, in->shape, out, err);
   if (rc != CAIRN_OK) return cairn_within(err, "chunk_shape");
-  for (const cairn__json_t *v = list->child; v != NULL && rc == CAIRN_OK;
+  for (const cairn_json_t *v = list->child; v != NULL && rc == CAIRN_OK;
        v = v->next, i++) {
     rc = parse_codec(z, *out, v, in, &laid_out, err);
     if (rc != CAIRN_OK) return cairn_within(err, "%s[%zu]", key, i);

@@ -19,14 +19,14 @@ static void put_uint(uint8_t *out, uint64_t v, size_t size) {
 }
 
 /* Integers beyond int64 come as text. */
-static bool take_u64(const cairn__json_t *v, uint64_t *out) {
+static bool take_u64(const cairn_json_t *v, uint64_t *out) {
   int64_t n;
   *out = 0;
-  if (cairn__json_int(v, &n)) {
+  if (cairn_json_int(v, &n)) {
     *out = (uint64_t)n;
     return n >= 0;
   }
-  if (v->kind != CAIRN__JSON_BIGINT) return false;
+  if (v->kind != CAIRN_JSON_BIGINT) return false;
   for (size_t i = 0; i < v->str.n; i++) {
     unsigned digit = v->str.p[i] - '0';
     if (digit > 9 || __builtin_mul_overflow(*out, 10, out) ||
@@ -39,19 +39,19 @@ static bool take_u64(const cairn__json_t *v, uint64_t *out) {
 /* zarr 2 takes sub-byte integers in the range of the byte they are stored in.
  */
 static cairn_code_t fill_int(int version, cairn_dtype_t t,
-                             const cairn__json_t *v, uint8_t *out,
+                             const cairn_json_t *v, uint8_t *out,
                              cairn_error_t *err) {
   size_t size = cairn_dtype_size(t);
   int bits = version == 2 ? (int)(8 * size) : cairn__dtype_bits(t);
   int64_t max = INT64_MAX >> (64 - bits), n;
-  if (!cairn__json_int(v, &n) || n > max || n < -max - 1)
+  if (!cairn_json_int(v, &n) || n > max || n < -max - 1)
     return want("an integer of the element type", err);
   put_uint(out, (uint64_t)n, size);
   if (cairn__dtype_padded(t)) cairn__elements_extend(t, out, 1);
   return CAIRN_OK;
 }
 
-static cairn_code_t fill_uint(cairn_dtype_t t, const cairn__json_t *v,
+static cairn_code_t fill_uint(cairn_dtype_t t, const cairn_json_t *v,
                               uint8_t *out, cairn_error_t *err) {
   size_t size = cairn_dtype_size(t);
   uint64_t n;
@@ -73,16 +73,16 @@ static void put_float(cairn_dtype_t t, double v, uint8_t *out) {
   }
 }
 
-static bool take_number(const cairn__json_t *v, double *out) {
+static bool take_number(const cairn_json_t *v, double *out) {
   char digits[400];
   switch (v->kind) {
-    case CAIRN__JSON_INT:
+    case CAIRN_JSON_INT:
       *out = (double)v->i;
       return true;
-    case CAIRN__JSON_REAL:
+    case CAIRN_JSON_REAL:
       *out = v->r;
       return true;
-    case CAIRN__JSON_BIGINT: /* digits only: no locale changes them */
+    case CAIRN_JSON_BIGINT: /* digits only: no locale changes them */
       if (v->str.n >= sizeof digits) {
         *out = v->str.p[0] == '-' ? -INFINITY : INFINITY;
         return true;
@@ -98,11 +98,11 @@ static bool take_number(const cairn__json_t *v, double *out) {
 
 /* A decimal number in a string, as zarr 2 allows it; JSON's grammar. */
 static bool take_decimal(cairn_bytes_t text, double *out) {
-  const cairn__json_limits_t strict = {.strict = true};
-  cairn__json_doc_t doc;
-  if (cairn__json_parse(text, &strict, &doc, NULL) != CAIRN_OK) return false;
+  const cairn_json_limits_t strict = {.strict = true};
+  cairn_json_doc_t doc;
+  if (cairn_json_parse(text, &strict, &doc, NULL) != CAIRN_OK) return false;
   bool ok = take_number(doc.root, out) && isfinite(*out);
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
   return ok;
 }
 
@@ -122,21 +122,21 @@ static bool take_hex(cairn_bytes_t text, size_t size, uint8_t *out) {
 }
 
 static cairn_code_t fill_float(int version, cairn_dtype_t t,
-                               const cairn__json_t *v, uint8_t *out,
+                               const cairn_json_t *v, uint8_t *out,
                                cairn_error_t *err) {
   double r;
-  if (cairn__json_is_str(v, "NaN"))
+  if (cairn_json_is_str(v, "NaN"))
     r = (double)NAN;
-  else if (cairn__json_is_str(v, "Infinity"))
+  else if (cairn_json_is_str(v, "Infinity"))
     r = INFINITY;
-  else if (cairn__json_is_str(v, "-Infinity"))
+  else if (cairn_json_is_str(v, "-Infinity"))
     r = -INFINITY;
-  else if (v->kind == CAIRN__JSON_STRING && version == 3)
+  else if (v->kind == CAIRN_JSON_STRING && version == 3)
     return take_hex(v->str, cairn_dtype_size(t), out)
                ? CAIRN_OK
                : want("0x and the bits in hex", err);
-  else if (v->kind == CAIRN__JSON_STRING ? !take_decimal(v->str, &r)
-                                         : !take_number(v, &r))
+  else if (v->kind == CAIRN_JSON_STRING ? !take_decimal(v->str, &r)
+                                        : !take_number(v, &r))
     return want("a number, \"NaN\", \"Infinity\" or \"-Infinity\"", err);
   put_float(t, r, out);
   return CAIRN_OK;
@@ -144,11 +144,11 @@ static cairn_code_t fill_float(int version, cairn_dtype_t t,
 
 /* zarr 2: base64 of the element as it is stored. */
 static cairn_code_t fill_base64(cairn_dtype_t t, bool big,
-                                const cairn__json_t *v, uint8_t *out,
+                                const cairn_json_t *v, uint8_t *out,
                                 cairn_error_t *err) {
   size_t size = cairn_dtype_size(t), unit = cairn__dtype_unit(t);
-  cairn__buf_t raw = {0};
-  bool ok = v->kind == CAIRN__JSON_STRING &&
+  cairn_buf_t raw = {0};
+  bool ok = v->kind == CAIRN_JSON_STRING &&
             cairn__unbase64(v->str, false, &raw) && raw.n == size;
   bool native = big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
   for (size_t i = 0; ok && i < size; i++) {
@@ -156,17 +156,17 @@ static cairn_code_t fill_base64(cairn_dtype_t t, bool big,
     out[i] = raw.p[at];
   }
   if (ok && cairn__dtype_padded(t)) cairn__elements_mask(t, out, size);
-  cairn__buf_reset(&raw);
+  cairn_buf_reset(&raw);
   return ok ? CAIRN_OK : want("base64 of one element", err);
 }
 
 static cairn_code_t fill_complex(int version, cairn_dtype_t t, bool big,
-                                 const cairn__json_t *v, uint8_t *out,
+                                 const cairn_json_t *v, uint8_t *out,
                                  cairn_error_t *err) {
   cairn_dtype_t part = t == CAIRN_C64 ? CAIRN_F32 : CAIRN_F64;
-  if (version == 2 && v->kind == CAIRN__JSON_STRING)
+  if (version == 2 && v->kind == CAIRN_JSON_STRING)
     return fill_base64(t, big, v, out, err);
-  if (v->kind != CAIRN__JSON_ARRAY || v->n != 2)
+  if (v->kind != CAIRN_JSON_ARRAY || v->n != 2)
     return want("an array of two numbers", err);
   cairn_code_t rc = fill_float(version, part, v->child, out, err);
   if (rc == CAIRN_OK)
@@ -175,17 +175,16 @@ static cairn_code_t fill_complex(int version, cairn_dtype_t t, bool big,
 }
 
 cairn_code_t cairn__fill_parse(int version, cairn_dtype_t t, bool big,
-                               const cairn__json_t *v, uint8_t *out,
+                               const cairn_json_t *v, uint8_t *out,
                                cairn_error_t *err) {
   memset(out, 0, CAIRN__MAX_ITEM);
-  if (version == 2 && v->kind == CAIRN__JSON_NULL) return CAIRN_OK;
+  if (version == 2 && v->kind == CAIRN_JSON_NULL) return CAIRN_OK;
   if (version == 2 && t == CAIRN_F4_E2M1FN)
     return fill_base64(t, big, v, out, err);
   switch (cairn__dtype_kind(t)) {
     case CAIRN__KIND_BOOL:
       out[0] = v->b;
-      return v->kind == CAIRN__JSON_BOOL ? CAIRN_OK
-                                         : want("true or false", err);
+      return v->kind == CAIRN_JSON_BOOL ? CAIRN_OK : want("true or false", err);
     case CAIRN__KIND_INT:
       return fill_int(version, t, v, out, err);
     case CAIRN__KIND_UINT:

@@ -152,15 +152,15 @@ bool cairn__walk_is_first(const cairn__walk_t *w) {
 
 /* --- names --- */
 
-bool cairn__io_key(cairn__buf_t *b, cairn_bytes_t name, const char *last) {
+bool cairn__io_key(cairn_buf_t *b, cairn_bytes_t name, const char *last) {
   b->n = 0;
-  cairn__buf_put(b, name.p, name.n);
-  if (name.n != 0) cairn__buf_put_u8(b, '/');
-  cairn__buf_put_str(b, last);
+  cairn_buf_put(b, name.p, name.n);
+  if (name.n != 0) cairn_buf_put_u8(b, '/');
+  cairn_buf_put_str(b, last);
   return !b->failed;
 }
 
-bool cairn__io_chunk_key(cairn__buf_t *b, const cairn_array_io_t *io,
+bool cairn__io_chunk_key(cairn_buf_t *b, const cairn_array_io_t *io,
                          const int64_t *index) {
   char key[CAIRN_MAX_CHUNK_KEY];
   cairn_zarr_chunk_key(io->zarr, index, key, sizeof key);

@@ -39,8 +39,8 @@ bool cairn__walk_next(cairn__walk_t *w);
 bool cairn__walk_is_first(const cairn__walk_t *w);
 
 /* name + "/" + last into b, from its start. False: no memory. */
-bool cairn__io_key(cairn__buf_t *b, cairn_bytes_t name, const char *last);
-bool cairn__io_chunk_key(cairn__buf_t *b, const cairn_array_io_t *io,
+bool cairn__io_key(cairn_buf_t *b, cairn_bytes_t name, const char *last);
+bool cairn__io_chunk_key(cairn_buf_t *b, const cairn_array_io_t *io,
                          const int64_t *index);
 /* Puts "array params.w, chunk c/0/1: " before an error (index NULL: no chunk).
  */

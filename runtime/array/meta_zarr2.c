@@ -2,14 +2,14 @@
 #include "array/zarr.h"
 #include "base/base.h"
 
-static cairn_code_t take_dtype(const cairn__json_t *doc, cairn_dtype_t *out,
+static cairn_code_t take_dtype(const cairn_json_t *doc, cairn_dtype_t *out,
                                bool *big, cairn_error_t *err) {
-  const cairn__json_t *v;
+  const cairn_json_t *v;
   cairn_code_t rc = cairn__member(doc, "dtype", &v, err);
   if (rc != CAIRN_OK) return rc;
-  if (v->kind == CAIRN__JSON_ARRAY)
+  if (v->kind == CAIRN_JSON_ARRAY)
     return cairn_fail(err, CAIRN_UNSUPPORTED, "dtype: structured type");
-  if (v->kind != CAIRN__JSON_STRING)
+  if (v->kind != CAIRN_JSON_STRING)
     return cairn_fail(err, CAIRN_CORRUPT, "dtype: want a string");
   *out = cairn__dtype_from_zarr2(v->str, big);
   if (*out == CAIRN_DTYPE_NONE)
@@ -20,7 +20,7 @@ static cairn_code_t take_dtype(const cairn__json_t *doc, cairn_dtype_t *out,
 }
 
 /* "F": the first dimension is the fastest, which is a reversal. */
-static cairn_code_t take_order(const cairn__json_t *doc, cairn__chain_t *c,
+static cairn_code_t take_order(const cairn_json_t *doc, cairn__chain_t *c,
                                cairn_error_t *err) {
   static const char *const words[] = {"C", "F"};
   uint8_t reversed[CAIRN_MAX_RANK];
@@ -33,33 +33,33 @@ static cairn_code_t take_order(const cairn__json_t *doc, cairn__chain_t *c,
   return CAIRN_OK;
 }
 
-static cairn_code_t take_compressor(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_compressor(cairn_zarr_t *z, const cairn_json_t *doc,
                                     cairn_error_t *err) {
-  const cairn__json_t *v, *id;
+  const cairn_json_t *v, *id;
   cairn__stage_t stage;
   cairn_code_t rc = cairn__member(doc, "compressor", &v, err);
-  if (rc != CAIRN_OK || v->kind == CAIRN__JSON_NULL) return rc;
-  if (v->kind != CAIRN__JSON_OBJECT)
+  if (rc != CAIRN_OK || v->kind == CAIRN_JSON_NULL) return rc;
+  if (v->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "compressor: want null or an object");
-  id = cairn__json_get(v, "id");
-  if (id == NULL || id->kind != CAIRN__JSON_STRING)
+  id = cairn_json_get(v, "id");
+  if (id == NULL || id->kind != CAIRN_JSON_STRING)
     return cairn_fail(err, CAIRN_CORRUPT, "compressor: id: want a string");
   rc = cairn__stage_parse(2, id->str, v, &stage, err);
   if (rc != CAIRN_OK) return cairn_within(err, "compressor");
   return cairn__chain_add(z, z->chain, &stage, err);
 }
 
-static cairn_code_t take_filters(const cairn__json_t *doc, cairn_error_t *err) {
-  const cairn__json_t *v;
+static cairn_code_t take_filters(const cairn_json_t *doc, cairn_error_t *err) {
+  const cairn_json_t *v;
   cairn_code_t rc = cairn__member(doc, "filters", &v, err);
-  if (rc != CAIRN_OK || v->kind == CAIRN__JSON_NULL) return rc;
-  if (v->kind != CAIRN__JSON_ARRAY)
+  if (rc != CAIRN_OK || v->kind == CAIRN_JSON_NULL) return rc;
+  if (v->kind != CAIRN_JSON_ARRAY)
     return cairn_fail(err, CAIRN_CORRUPT, "filters: want null or an array");
   return v->n == 0 ? CAIRN_OK
                    : cairn_fail(err, CAIRN_UNSUPPORTED, "filters: not empty");
 }
 
-static cairn_code_t take_separator(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_separator(cairn_zarr_t *z, const cairn_json_t *doc,
                                    cairn_error_t *err) {
   static const char *const words[] = {".", "/"};
   size_t word = 0;
@@ -69,7 +69,7 @@ static cairn_code_t take_separator(cairn_zarr_t *z, const cairn__json_t *doc,
   return rc;
 }
 
-static cairn_code_t take_grid(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_grid(cairn_zarr_t *z, const cairn_json_t *doc,
                               cairn_error_t *err) {
   int64_t shape[CAIRN_MAX_RANK], chunk[CAIRN_MAX_RANK];
   z->rank = -1;
@@ -84,15 +84,15 @@ static cairn_code_t take_grid(cairn_zarr_t *z, const cairn__json_t *doc,
   return CAIRN_OK;
 }
 
-static cairn_code_t take_fill(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_fill(cairn_zarr_t *z, const cairn_json_t *doc,
                               bool big, cairn_error_t *err) {
-  const cairn__json_t *v;
+  const cairn_json_t *v;
   cairn_code_t rc = cairn__member(doc, "fill_value", &v, err);
   if (rc != CAIRN_OK) return rc;
   return cairn__fill_parse(2, z->dtype, big, v, z->fill, err);
 }
 
-cairn_code_t cairn__zarr2_parse(cairn_zarr_t *z, const cairn__json_t *doc,
+cairn_code_t cairn__zarr2_parse(cairn_zarr_t *z, const cairn_json_t *doc,
                                 cairn_error_t *err) {
   int64_t format;
   bool big = false;

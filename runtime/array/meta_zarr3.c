@@ -6,22 +6,21 @@
 #define ARRAY(x) (x), sizeof(x) / sizeof *(x)
 
 /* {"name": ..., "configuration": ...}: what zarr 3 calls an extension point. */
-static cairn_code_t take_named(const cairn__json_t *doc, const char *key,
-                               cairn_bytes_t *name,
-                               const cairn__json_t **config,
+static cairn_code_t take_named(const cairn_json_t *doc, const char *key,
+                               cairn_bytes_t *name, const cairn_json_t **config,
                                cairn_error_t *err) {
   static const char *const keys[] = {"name", "configuration"};
-  const cairn__json_t *v, *n;
+  const cairn_json_t *v, *n;
   cairn_code_t rc = cairn__member(doc, key, &v, err);
   if (rc != CAIRN_OK) return rc;
-  if (v->kind != CAIRN__JSON_OBJECT)
+  if (v->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "%s: want an object", key);
-  n = cairn__json_get(v, "name");
-  if (n == NULL || n->kind != CAIRN__JSON_STRING)
+  n = cairn_json_get(v, "name");
+  if (n == NULL || n->kind != CAIRN_JSON_STRING)
     return cairn_fail(err, CAIRN_CORRUPT, "%s: name: want a string", key);
   *name = n->str;
-  *config = cairn__json_get(v, "configuration");
-  if (*config != NULL && (*config)->kind != CAIRN__JSON_OBJECT)
+  *config = cairn_json_get(v, "configuration");
+  if (*config != NULL && (*config)->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "%s: configuration: want an object",
                       key);
   rc = cairn__members_only(v, ARRAY(keys), err);
@@ -34,13 +33,13 @@ static cairn_code_t unknown_name(const char *key, cairn_bytes_t name,
                     (int)(name.n < 64 ? name.n : 64), (const char *)name.p);
 }
 
-static cairn_code_t take_dtype(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_dtype(cairn_zarr_t *z, const cairn_json_t *doc,
                                cairn_error_t *err) {
-  const cairn__json_t *v, *config;
+  const cairn_json_t *v, *config;
   cairn_bytes_t name;
   cairn_code_t rc = cairn__member(doc, "data_type", &v, err);
   if (rc != CAIRN_OK) return rc;
-  if (v->kind == CAIRN__JSON_STRING)
+  if (v->kind == CAIRN_JSON_STRING)
     name = v->str;
   else if ((rc = take_named(doc, "data_type", &name, &config, err)) != CAIRN_OK)
     return rc;
@@ -49,10 +48,10 @@ static cairn_code_t take_dtype(cairn_zarr_t *z, const cairn__json_t *doc,
                                       : unknown_name("data_type", name, err);
 }
 
-static cairn_code_t take_grid(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_grid(cairn_zarr_t *z, const cairn_json_t *doc,
                               cairn_error_t *err) {
   static const char *const keys[] = {"chunk_shape"};
-  const cairn__json_t *config;
+  const cairn_json_t *config;
   cairn_bytes_t name;
   int64_t chunk[CAIRN_MAX_RANK];
   cairn_code_t rc = take_named(doc, "chunk_grid", &name, &config, err);
@@ -68,7 +67,7 @@ static cairn_code_t take_grid(cairn_zarr_t *z, const cairn__json_t *doc,
                           : cairn_fail(err, CAIRN_NO_MEMORY, "array metadata");
 }
 
-static cairn_code_t take_shape(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_shape(cairn_zarr_t *z, const cairn_json_t *doc,
                                cairn_error_t *err) {
   int64_t shape[CAIRN_MAX_RANK];
   z->rank = -1;
@@ -79,11 +78,11 @@ static cairn_code_t take_shape(cairn_zarr_t *z, const cairn__json_t *doc,
                           : cairn_fail(err, CAIRN_NO_MEMORY, "array metadata");
 }
 
-static cairn_code_t take_keys(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_keys(cairn_zarr_t *z, const cairn_json_t *doc,
                               cairn_error_t *err) {
   static const char *const keys[] = {"separator"};
   static const char *const words[] = {".", "/"};
-  const cairn__json_t *config;
+  const cairn_json_t *config;
   cairn_bytes_t name;
   cairn_code_t rc = take_named(doc, "chunk_key_encoding", &name, &config, err);
   if (rc != CAIRN_OK) return rc;
@@ -100,29 +99,28 @@ static cairn_code_t take_keys(cairn_zarr_t *z, const cairn__json_t *doc,
 }
 
 /* One string or null for each dimension. */
-static cairn_code_t check_labels(const cairn_zarr_t *z,
-                                 const cairn__json_t *obj, const char *key,
-                                 cairn_error_t *err) {
-  const cairn__json_t *v = obj != NULL ? cairn__json_get(obj, key) : NULL;
+static cairn_code_t check_labels(const cairn_zarr_t *z, const cairn_json_t *obj,
+                                 const char *key, cairn_error_t *err) {
+  const cairn_json_t *v = obj != NULL ? cairn_json_get(obj, key) : NULL;
   if (v == NULL) return CAIRN_OK;
-  if (v->kind != CAIRN__JSON_ARRAY || v->n != (size_t)z->rank)
+  if (v->kind != CAIRN_JSON_ARRAY || v->n != (size_t)z->rank)
     return cairn_fail(err, CAIRN_CORRUPT, "%s: want an array of %d", key,
                       z->rank);
-  for (const cairn__json_t *e = v->child; e != NULL; e = e->next) {
-    if (e->kind != CAIRN__JSON_STRING && e->kind != CAIRN__JSON_NULL)
+  for (const cairn_json_t *e = v->child; e != NULL; e = e->next) {
+    if (e->kind != CAIRN_JSON_STRING && e->kind != CAIRN_JSON_NULL)
       return cairn_fail(err, CAIRN_CORRUPT, "%s: want strings or null", key);
   }
   return CAIRN_OK;
 }
 
 static cairn_code_t check_optional(const cairn_zarr_t *z,
-                                   const cairn__json_t *doc,
+                                   const cairn_json_t *doc,
                                    cairn_error_t *err) {
-  const cairn__json_t *attributes = cairn__json_get(doc, "attributes");
-  const cairn__json_t *st = cairn__json_get(doc, "storage_transformers");
-  if (attributes != NULL && attributes->kind != CAIRN__JSON_OBJECT)
+  const cairn_json_t *attributes = cairn_json_get(doc, "attributes");
+  const cairn_json_t *st = cairn_json_get(doc, "storage_transformers");
+  if (attributes != NULL && attributes->kind != CAIRN_JSON_OBJECT)
     return cairn_fail(err, CAIRN_CORRUPT, "attributes: want an object");
-  if (st != NULL && st->kind != CAIRN__JSON_ARRAY)
+  if (st != NULL && st->kind != CAIRN_JSON_ARRAY)
     return cairn_fail(err, CAIRN_CORRUPT, "storage_transformers: want []");
   if (st != NULL && st->n != 0)
     return cairn_fail(err, CAIRN_UNSUPPORTED,
@@ -134,8 +132,7 @@ static cairn_code_t check_optional(const cairn_zarr_t *z,
 }
 
 /* Members of the document that may be ignored say so. */
-static cairn_code_t check_unknown(const cairn__json_t *doc,
-                                  cairn_error_t *err) {
+static cairn_code_t check_unknown(const cairn_json_t *doc, cairn_error_t *err) {
   static const char *const keys[] = {"zarr_format",
                                      "node_type",
                                      "data_type",
@@ -147,24 +144,24 @@ static cairn_code_t check_unknown(const cairn__json_t *doc,
                                      "dimension_names",
                                      "chunk_key_encoding",
                                      "storage_transformers"};
-  for (const cairn__json_t *m = doc->child; m != NULL; m = m->next) {
-    const cairn__json_t *must = cairn__json_get(m, "must_understand");
-    if (must != NULL && must->kind == CAIRN__JSON_BOOL && !must->b) continue;
+  for (const cairn_json_t *m = doc->child; m != NULL; m = m->next) {
+    const cairn_json_t *must = cairn_json_get(m, "must_understand");
+    if (must != NULL && must->kind == CAIRN_JSON_BOOL && !must->b) continue;
     cairn_code_t rc = cairn__member_known(m, ARRAY(keys), err);
     if (rc != CAIRN_OK) return rc;
   }
   return CAIRN_OK;
 }
 
-static cairn_code_t take_fill(cairn_zarr_t *z, const cairn__json_t *doc,
+static cairn_code_t take_fill(cairn_zarr_t *z, const cairn_json_t *doc,
                               cairn_error_t *err) {
-  const cairn__json_t *v;
+  const cairn_json_t *v;
   cairn_code_t rc = cairn__member(doc, "fill_value", &v, err);
   if (rc != CAIRN_OK) return rc;
   return cairn__fill_parse(3, z->dtype, false, v, z->fill, err);
 }
 
-static cairn_code_t check_kind(const cairn__json_t *doc, cairn_error_t *err) {
+static cairn_code_t check_kind(const cairn_json_t *doc, cairn_error_t *err) {
   static const char *const array[] = {"array"};
   int64_t format;
   size_t word;
@@ -175,7 +172,7 @@ static cairn_code_t check_kind(const cairn__json_t *doc, cairn_error_t *err) {
   return rc != CAIRN_OK ? rc : check_unknown(doc, err);
 }
 
-cairn_code_t cairn__zarr3_parse(cairn_zarr_t *z, const cairn__json_t *doc,
+cairn_code_t cairn__zarr3_parse(cairn_zarr_t *z, const cairn_json_t *doc,
                                 cairn_error_t *err) {
   cairn_code_t rc = check_kind(doc, err);
   if (rc == CAIRN_OK) rc = take_dtype(z, doc, err);

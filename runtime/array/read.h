@@ -65,7 +65,7 @@ struct cairn__reading {
   cairn__part_t *ready; /* with inner chunks left */
   int parts;            /* open: being read or ready */
   int jobs, max_jobs;
-  cairn__buf_t key;
+  cairn_buf_t key;
   cairn_damage_fn damage; /* verifying; NULL: reading */
   void *damage_arg;
   cairn_error_t err;

@@ -95,7 +95,7 @@ static void report(cairn__read_job_t *j) {
     cairn__unit_t *u = &j->units[i];
     if (u->damage == NULL) continue;
     if (cairn__io_chunk_key(&op->key, u->io, u->index))
-      op->damage(op->damage_arg, cairn__buf_bytes(&op->key), u->damage);
+      op->damage(op->damage_arg, cairn_buf_bytes(&op->key), u->damage);
   }
 }
 
@@ -117,7 +117,7 @@ void cairn__reading_failed(cairn__reading_t *op, const cairn_array_io_t *io,
   if (op->damage == NULL || !is_damage(err->code))
     cairn_error_copy(&op->err, err);
   else if (cairn__io_chunk_key(&op->key, io, index))
-    op->damage(op->damage_arg, cairn__buf_bytes(&op->key), err);
+    op->damage(op->damage_arg, cairn_buf_bytes(&op->key), err);
 }
 
 static void unit_failed(cairn__unit_t *u, cairn_error_t *err) {
@@ -173,7 +173,7 @@ static cairn_future_t *read_unit(cairn__unit_t *u) {
     aim_straight(u, &o);
   }
   if (cairn__io_chunk_key(&op->key, u->io, u->index))
-    return cairn_kv_read(op->kv, cairn__buf_bytes(&op->key), &o, &u->value);
+    return cairn_kv_read(op->kv, cairn_buf_bytes(&op->key), &o, &u->value);
   cairn_error_t err = {0};
   cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
   return cairn_future_done(op->rt, &err);
@@ -225,7 +225,7 @@ static void start_job(cairn__reading_t *op) {
 static void finish(cairn__reading_t *op) {
   cairn_future_t *done = op->done;
   cairn_error_t err = op->err;
-  cairn__buf_reset(&op->key);
+  cairn_buf_reset(&op->key);
   free(op);
   cairn_future_resolve(done, &err);
 }

@@ -161,7 +161,7 @@ static void on_index_reserved(cairn_wait_t *w) {
   }
   o.min = s->at_start ? 0 : -s->index_bytes;
   o.max = s->at_start ? s->index_bytes : -1;
-  cairn_then(cairn_kv_read(op->kv, cairn__buf_bytes(&op->key), &o, &p->value),
+  cairn_then(cairn_kv_read(op->kv, cairn_buf_bytes(&op->key), &o, &p->value),
              &p->wait, on_index_read);
 }
 

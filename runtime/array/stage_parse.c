@@ -12,7 +12,7 @@ static cairn_code_t not_built_in(const char *name, cairn_error_t *err) {
 }
 
 /* "level", which zarr 2 may leave out. */
-static cairn_code_t parse_level(int version, const cairn__json_t *config,
+static cairn_code_t parse_level(int version, const cairn_json_t *config,
                                 int64_t min, int64_t max, cairn__stage_t *out,
                                 cairn_error_t *err) {
   int64_t level = 1;
@@ -22,7 +22,7 @@ static cairn_code_t parse_level(int version, const cairn__json_t *config,
   return rc;
 }
 
-static cairn_code_t parse_zstd(int version, const cairn__json_t *config,
+static cairn_code_t parse_zstd(int version, const cairn_json_t *config,
                                cairn__stage_t *out, cairn_error_t *err) {
   static const char *const two[] = {"id", "level"};
   static const char *const three[] = {"level", "checksum"};
@@ -34,7 +34,7 @@ static cairn_code_t parse_zstd(int version, const cairn__json_t *config,
   return rc;
 }
 
-static cairn_code_t parse_deflate(int version, const cairn__json_t *config,
+static cairn_code_t parse_deflate(int version, const cairn_json_t *config,
                                   cairn__stage_t *out, cairn_error_t *err) {
   static const char *const keys[] = {"level", "id"};
   cairn_code_t rc =
@@ -42,14 +42,14 @@ static cairn_code_t parse_deflate(int version, const cairn__json_t *config,
   return rc != CAIRN_OK ? rc : parse_level(version, config, 0, 9, out, err);
 }
 
-static cairn_code_t parse_crc32c(int version, const cairn__json_t *config,
+static cairn_code_t parse_crc32c(int version, const cairn_json_t *config,
                                  cairn__stage_t *out, cairn_error_t *err) {
   (void)version;
   (void)out;
   return cairn__members_only(config, NULL, 0, err);
 }
 
-static cairn_code_t parse_bz2(int version, const cairn__json_t *config,
+static cairn_code_t parse_bz2(int version, const cairn_json_t *config,
                               cairn__stage_t *out, cairn_error_t *err) {
   static const char *const keys[] = {"id", "level"};
   cairn_code_t rc = cairn__members_only(config, ARRAY(keys), err);
@@ -60,7 +60,7 @@ static cairn_code_t parse_bz2(int version, const cairn__json_t *config,
 static const char *const blosc_names[] = {"blosclz", "lz4",  "lz4hc",
                                           "snappy",  "zlib", "zstd"};
 
-static cairn_code_t parse_blosc2(const cairn__json_t *config,
+static cairn_code_t parse_blosc2(const cairn_json_t *config,
                                  cairn_error_t *err) {
   static const char *const keys[] = {"id", "cname", "clevel", "shuffle",
                                      "blocksize"};
@@ -79,7 +79,7 @@ static cairn_code_t parse_blosc2(const cairn__json_t *config,
   return rc;
 }
 
-static cairn_code_t parse_blosc3(const cairn__json_t *config,
+static cairn_code_t parse_blosc3(const cairn_json_t *config,
                                  cairn_error_t *err) {
   static const char *const keys[] = {"cname", "clevel", "shuffle", "typesize",
                                      "blocksize"};
@@ -102,7 +102,7 @@ static cairn_code_t parse_blosc3(const cairn__json_t *config,
   return rc;
 }
 
-static cairn_code_t parse_blosc(int version, const cairn__json_t *config,
+static cairn_code_t parse_blosc(int version, const cairn_json_t *config,
                                 cairn__stage_t *out, cairn_error_t *err) {
   (void)out;
   cairn_code_t rc =
@@ -113,7 +113,7 @@ static cairn_code_t parse_blosc(int version, const cairn__json_t *config,
 static const struct {
   const char *name;
   bool two, three; /* formats that have it */
-  cairn_code_t (*parse)(int version, const cairn__json_t *config,
+  cairn_code_t (*parse)(int version, const cairn_json_t *config,
                         cairn__stage_t *out, cairn_error_t *err);
 } known[] = {
     {"zstd", true, true, parse_zstd},     {"gzip", true, true, parse_deflate},
@@ -122,8 +122,8 @@ static const struct {
 };
 
 cairn_code_t cairn__stage_parse(int version, cairn_bytes_t name,
-                                const cairn__json_t *config,
-                                cairn__stage_t *out, cairn_error_t *err) {
+                                const cairn_json_t *config, cairn__stage_t *out,
+                                cairn_error_t *err) {
   *out = (cairn__stage_t){.ops = cairn_codec_find(name)};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (!cairn__bytes_eq(name, cairn_bytes_str(known[i].name))) continue;

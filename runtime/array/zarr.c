@@ -72,17 +72,17 @@ static int64_t *innermost(cairn_zarr_t *z) {
 
 static cairn_code_t parse_into(cairn_zarr_t *z, cairn_bytes_t text,
                                cairn_error_t *err) {
-  const cairn__json_limits_t strict = {.strict = true};
-  cairn__json_doc_t doc;
-  cairn_code_t rc = cairn__json_parse(text, &strict, &doc, err);
+  const cairn_json_limits_t strict = {.strict = true};
+  cairn_json_doc_t doc;
+  cairn_code_t rc = cairn_json_parse(text, &strict, &doc, err);
   if (rc != CAIRN_OK) return rc;
-  if (doc.root->kind != CAIRN__JSON_OBJECT)
+  if (doc.root->kind != CAIRN_JSON_OBJECT)
     rc = cairn_fail(err, CAIRN_CORRUPT, "metadata is not an object");
   else if (z->version == 2)
     rc = cairn__zarr2_parse(z, doc.root, err);
   else
     rc = cairn__zarr3_parse(z, doc.root, err);
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
   if (rc != CAIRN_OK) return rc;
   uint8_t *copy = cairn__zarr_alloc(z, text.n);
   z->read_chunk = innermost(z);

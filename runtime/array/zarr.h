@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 
 #include "array/region.h"
-#include "base/json.h"
 #include "cairn/array.h"
 #include "cairn/codec.h"
+#include "cairn/json.h"
 
 #define CAIRN__MAX_STAGES 16 /* bytes to bytes codecs in one chain */
 #define CAIRN__MAX_NESTING 4 /* sharding in sharding */
@@ -72,9 +72,9 @@ int64_t *cairn__zarr_dims(cairn_zarr_t *z, int rank, const int64_t *from);
 
 /* --- parsing, by format (the document is an object) --- */
 
-cairn_code_t cairn__zarr2_parse(cairn_zarr_t *z, const cairn__json_t *doc,
+cairn_code_t cairn__zarr2_parse(cairn_zarr_t *z, const cairn_json_t *doc,
                                 cairn_error_t *err);
-cairn_code_t cairn__zarr3_parse(cairn_zarr_t *z, const cairn__json_t *doc,
+cairn_code_t cairn__zarr3_parse(cairn_zarr_t *z, const cairn_json_t *doc,
                                 cairn_error_t *err);
 
 /* The chain in a list of zarr 3 codecs, member `key` of obj. */
@@ -85,7 +85,7 @@ typedef struct cairn__chain_in {
   int depth;            /* shards around this chain */
   bool index;           /* of a shard's index */
 } cairn__chain_in_t;
-cairn_code_t cairn__chain_parse(cairn_zarr_t *z, const cairn__json_t *obj,
+cairn_code_t cairn__chain_parse(cairn_zarr_t *z, const cairn_json_t *obj,
                                 const char *key, const cairn__chain_in_t *in,
                                 cairn__chain_t **out, cairn_error_t *err);
 /* An empty chain for chunks of that shape; CAIRN_CORRUPT if its bytes overflow.
@@ -106,8 +106,8 @@ int64_t cairn__chain_fixed_bytes(const cairn__chain_t *c);
 /* Checks "level" and the like of one bytes to bytes codec. `config` may be NULL
  * (absent). zarr 2 has defaults, and its ids; zarr 3 wants all members. */
 cairn_code_t cairn__stage_parse(int version, cairn_bytes_t name,
-                                const cairn__json_t *config,
-                                cairn__stage_t *out, cairn_error_t *err);
+                                const cairn_json_t *config, cairn__stage_t *out,
+                                cairn_error_t *err);
 
 /* --- element types (dtype.c, fill.c) --- */
 
@@ -136,7 +136,7 @@ void cairn__elements_mask(cairn_dtype_t t, uint8_t *p, size_t n);
 void cairn__elements_extend(cairn_dtype_t t, uint8_t *p, size_t n);
 
 cairn_code_t cairn__fill_parse(int version, cairn_dtype_t t, bool big,
-                               const cairn__json_t *v, uint8_t *out,
+                               const cairn_json_t *v, uint8_t *out,
                                cairn_error_t *err);
 /* Bits of v in a floating type that is not f32 or f64, rounded to nearest even;
  * beyond the range as the type says: infinity, NaN, or the largest. */
@@ -145,29 +145,28 @@ uint32_t cairn__float_bits(cairn_dtype_t t, double v);
 /* --- members of a document (member.c); errors name the member --- */
 
 /* The member, which must be there. */
-cairn_code_t cairn__member(const cairn__json_t *obj, const char *key,
-                           const cairn__json_t **out, cairn_error_t *err);
+cairn_code_t cairn__member(const cairn_json_t *obj, const char *key,
+                           const cairn_json_t **out, cairn_error_t *err);
 /* An integer of that range; absent: *out stays as it is unless `required`. */
-cairn_code_t cairn__member_int(const cairn__json_t *obj, const char *key,
+cairn_code_t cairn__member_int(const cairn_json_t *obj, const char *key,
                                int64_t min, int64_t max, bool required,
                                int64_t *out, cairn_error_t *err);
 /* A boolean; absent: *out stays as it is. */
-cairn_code_t cairn__member_bool(const cairn__json_t *obj, const char *key,
+cairn_code_t cairn__member_bool(const cairn_json_t *obj, const char *key,
                                 bool *out, cairn_error_t *err);
 /* One of n strings; *out its index. */
-cairn_code_t cairn__member_word(const cairn__json_t *obj, const char *key,
+cairn_code_t cairn__member_word(const cairn_json_t *obj, const char *key,
                                 const char *const *words, size_t n,
                                 bool required, size_t *out, cairn_error_t *err);
 /* An array of integers >= min. *rank < 0: any length up to CAIRN_MAX_RANK, and
  * set; otherwise the length that is wanted. */
-cairn_code_t cairn__member_dims(const cairn__json_t *obj, const char *key,
+cairn_code_t cairn__member_dims(const cairn_json_t *obj, const char *key,
                                 int64_t min, int *rank, int64_t *out,
                                 cairn_error_t *err);
 /* Refuses the member m, all members of obj, if their keys are not among n. */
-cairn_code_t cairn__member_known(const cairn__json_t *m,
-                                 const char *const *keys, size_t n,
-                                 cairn_error_t *err);
-cairn_code_t cairn__members_only(const cairn__json_t *obj,
+cairn_code_t cairn__member_known(const cairn_json_t *m, const char *const *keys,
+                                 size_t n, cairn_error_t *err);
+cairn_code_t cairn__members_only(const cairn_json_t *obj,
                                  const char *const *keys, size_t n,
                                  cairn_error_t *err);
 

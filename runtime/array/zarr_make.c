@@ -48,50 +48,50 @@ static cairn_code_t check_spec(const cairn_zarr_spec_t *s, cairn_error_t *err) {
   return check_dims(s, err);
 }
 
-static void put_dims(cairn__buf_t *b, int rank, const int64_t *dims) {
-  cairn__buf_put_u8(b, '[');
+static void put_dims(cairn_buf_t *b, int rank, const int64_t *dims) {
+  cairn_buf_put_u8(b, '[');
   for (int d = 0; d < rank; d++)
-    cairn__buf_printf(b, d == 0 ? "%" PRId64 : ",%" PRId64, dims[d]);
-  cairn__buf_put_u8(b, ']');
+    cairn_buf_printf(b, d == 0 ? "%" PRId64 : ",%" PRId64, dims[d]);
+  cairn_buf_put_u8(b, ']');
 }
 
-static void put_zarr2(cairn__buf_t *b, const cairn_zarr_spec_t *s) {
-  cairn__buf_put_str(b, "{\"chunks\":");
+static void put_zarr2(cairn_buf_t *b, const cairn_zarr_spec_t *s) {
+  cairn_buf_put_str(b, "{\"chunks\":");
   put_dims(b, s->rank, s->chunk);
   if (s->compress)
-    cairn__buf_printf(b, ",\"compressor\":{\"id\":\"zstd\",\"level\":%d}",
-                      s->level != 0 ? s->level : 1);
+    cairn_buf_printf(b, ",\"compressor\":{\"id\":\"zstd\",\"level\":%d}",
+                     s->level != 0 ? s->level : 1);
   else
-    cairn__buf_put_str(b, ",\"compressor\":null");
-  cairn__buf_printf(b, ",\"dimension_separator\":\".\",\"dtype\":\"%s\"",
-                    cairn__dtype_zarr2(s->dtype));
-  cairn__buf_put_str(
+    cairn_buf_put_str(b, ",\"compressor\":null");
+  cairn_buf_printf(b, ",\"dimension_separator\":\".\",\"dtype\":\"%s\"",
+                   cairn__dtype_zarr2(s->dtype));
+  cairn_buf_put_str(
       b, ",\"fill_value\":null,\"filters\":null,\"order\":\"C\",\"shape\":");
   put_dims(b, s->rank, s->shape);
-  cairn__buf_put_str(b, ",\"zarr_format\":2}");
+  cairn_buf_put_str(b, ",\"zarr_format\":2}");
 }
 
 /* The codecs of one chunk. Types of one byte have no byte order to state. */
-static void put_codecs(cairn__buf_t *b, const cairn_zarr_spec_t *s) {
-  cairn__buf_put_str(b, "[{");
+static void put_codecs(cairn_buf_t *b, const cairn_zarr_spec_t *s) {
+  cairn_buf_put_str(b, "[{");
   if (cairn__dtype_unit(s->dtype) != 0)
-    cairn__buf_put_str(b, "\"configuration\":{\"endian\":\"little\"},");
-  cairn__buf_put_str(b, "\"name\":\"bytes\"}");
+    cairn_buf_put_str(b, "\"configuration\":{\"endian\":\"little\"},");
+  cairn_buf_put_str(b, "\"name\":\"bytes\"}");
   if (s->compress)
-    cairn__buf_printf(b,
-                      ",{\"configuration\":{\"checksum\":false,\"level\":%d},"
-                      "\"name\":\"zstd\"}",
-                      s->level != 0 ? s->level : 3);
-  if (s->crc32c) cairn__buf_put_str(b, ",{\"name\":\"crc32c\"}");
-  cairn__buf_put_u8(b, ']');
+    cairn_buf_printf(b,
+                     ",{\"configuration\":{\"checksum\":false,\"level\":%d},"
+                     "\"name\":\"zstd\"}",
+                     s->level != 0 ? s->level : 3);
+  if (s->crc32c) cairn_buf_put_str(b, ",{\"name\":\"crc32c\"}");
+  cairn_buf_put_u8(b, ']');
 }
 
-static void put_sharding(cairn__buf_t *b, const cairn_zarr_spec_t *s) {
-  cairn__buf_put_str(b, "[{\"configuration\":{\"chunk_shape\":");
+static void put_sharding(cairn_buf_t *b, const cairn_zarr_spec_t *s) {
+  cairn_buf_put_str(b, "[{\"configuration\":{\"chunk_shape\":");
   put_dims(b, s->rank, s->chunk);
-  cairn__buf_put_str(b, ",\"codecs\":");
+  cairn_buf_put_str(b, ",\"codecs\":");
   put_codecs(b, s);
-  cairn__buf_put_str(
+  cairn_buf_put_str(
       b,
       ",\"index_codecs\":[{\"configuration\":{\"endian\":\"little\"},"
       "\"name\":\"bytes\"},{\"name\":\"crc32c\"}]},"
@@ -111,28 +111,28 @@ static const char *zero_of(cairn_dtype_t t) {
   }
 }
 
-static void put_zarr3(cairn__buf_t *b, const cairn_zarr_spec_t *s) {
-  cairn__buf_put_str(b, "{\"chunk_grid\":{\"configuration\":{\"chunk_shape\":");
+static void put_zarr3(cairn_buf_t *b, const cairn_zarr_spec_t *s) {
+  cairn_buf_put_str(b, "{\"chunk_grid\":{\"configuration\":{\"chunk_shape\":");
   put_dims(b, s->rank, s->chunk);
-  cairn__buf_put_str(b,
-                     "},\"name\":\"regular\"},\"chunk_key_encoding\":{\"name\":"
-                     "\"default\"},\"codecs\":");
+  cairn_buf_put_str(b,
+                    "},\"name\":\"regular\"},\"chunk_key_encoding\":{\"name\":"
+                    "\"default\"},\"codecs\":");
   if (s->sharded)
     put_sharding(b, s);
   else
     put_codecs(b, s);
-  cairn__buf_printf(b,
-                    ",\"data_type\":\"%s\",\"fill_value\":%s,\"node_type\":"
-                    "\"array\",\"shape\":",
-                    cairn_dtype_name(s->dtype), zero_of(s->dtype));
+  cairn_buf_printf(b,
+                   ",\"data_type\":\"%s\",\"fill_value\":%s,\"node_type\":"
+                   "\"array\",\"shape\":",
+                   cairn_dtype_name(s->dtype), zero_of(s->dtype));
   put_dims(b, s->rank, s->shape);
-  cairn__buf_put_str(b, ",\"zarr_format\":3}");
+  cairn_buf_put_str(b, ",\"zarr_format\":3}");
 }
 
 cairn_code_t cairn_zarr_make(const cairn_zarr_spec_t *spec, cairn_zarr_t **out,
                              cairn_error_t *err) {
   cairn_zarr_spec_t s = {0};
-  cairn__buf_t text = {0};
+  cairn_buf_t text = {0};
   size_t given = spec->size;
   *out = NULL;
   memcpy(&s, spec, given != 0 && given < sizeof s ? given : sizeof s);
@@ -145,8 +145,8 @@ cairn_code_t cairn_zarr_make(const cairn_zarr_spec_t *spec, cairn_zarr_t **out,
   if (text.failed)
     rc = cairn_fail(err, CAIRN_NO_MEMORY, "array metadata");
   else
-    rc = cairn_zarr_parse(s.version, cairn__buf_bytes(&text), out, err);
-  cairn__buf_reset(&text);
+    rc = cairn_zarr_parse(s.version, cairn_buf_bytes(&text), out, err);
+  cairn_buf_reset(&text);
   if (rc == CAIRN_OK) (*out)->frame_checksum = s.frame_checksum;
   return rc;
 }

@@ -3,7 +3,7 @@
 #ifndef CAIRN_BASE_BASE_H_
 #define CAIRN_BASE_BASE_H_
 
-#include "base/buf.h"
+#include "cairn/buf.h"
 #include "cairn/error.h"
 
 /* memcmp order, shorter first on a tie (the order of OCDBT keys). */
@@ -48,8 +48,8 @@ int64_t cairn__now_ns(void);  /* monotonic */
 int64_t cairn__wall_ns(void); /* since 1970 UTC */
 
 /* Base64: url alphabet with '=' padding (as in _sharding) or the plain one. */
-void cairn__base64(cairn_bytes_t in, bool url, cairn__buf_t *out);
-bool cairn__unbase64(cairn_bytes_t in, bool url, cairn__buf_t *out);
+void cairn__base64(cairn_bytes_t in, bool url, cairn_buf_t *out);
+bool cairn__unbase64(cairn_bytes_t in, bool url, cairn_buf_t *out);
 
 /* Local paths, lexically: joined with one '/', made absolute, "." and ".." and
  * doubled '/' resolved without looking at the disk. For free(). */

@@ -46,7 +46,7 @@ static int unbase64_digit(uint8_t c, bool url) {
   return -1;
 }
 
-void cairn__base64(cairn_bytes_t in, bool url, cairn__buf_t *out) {
+void cairn__base64(cairn_bytes_t in, bool url, cairn_buf_t *out) {
   for (size_t i = 0; i < in.n; i += 3) {
     size_t n = in.n - i < 3 ? in.n - i : 3;
     uint32_t v = (uint32_t)in.p[i] << 16;
@@ -55,7 +55,7 @@ void cairn__base64(cairn_bytes_t in, bool url, cairn__buf_t *out) {
     uint8_t four[4] = {'=', '=', '=', '='};
     for (size_t k = 0; k <= n; k++)
       four[k] = base64_digit(v >> (18 - 6 * k) & 63, url);
-    cairn__buf_put(out, four, 4);
+    cairn_buf_put(out, four, 4);
   }
 }
 
@@ -63,7 +63,7 @@ void cairn__base64(cairn_bytes_t in, bool url, cairn__buf_t *out) {
  * padding leaves over must be zero: each text has one meaning, each meaning one
  * text. */
 static bool unbase64_group(const uint8_t *in, size_t pad, bool url,
-                           cairn__buf_t *out) {
+                           cairn_buf_t *out) {
   uint32_t v = 0;
   for (size_t k = 0; k < 4; k++) {
     int six = k < 4 - pad ? unbase64_digit(in[k], url) : 0;
@@ -72,11 +72,11 @@ static bool unbase64_group(const uint8_t *in, size_t pad, bool url,
   }
   if ((v & ((1u << 8 * pad) - 1)) != 0) return false;
   uint8_t three[3] = {(uint8_t)(v >> 16), (uint8_t)(v >> 8), (uint8_t)v};
-  cairn__buf_put(out, three, 3 - pad);
+  cairn_buf_put(out, three, 3 - pad);
   return true;
 }
 
-bool cairn__unbase64(cairn_bytes_t in, bool url, cairn__buf_t *out) {
+bool cairn__unbase64(cairn_bytes_t in, bool url, cairn_buf_t *out) {
   size_t start = out->n;
   if (in.n % 4 != 0) return false;
   for (size_t i = 0; i < in.n; i += 4) {

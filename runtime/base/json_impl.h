@@ -2,22 +2,22 @@
 #ifndef CAIRN_BASE_JSON_IMPL_H_
 #define CAIRN_BASE_JSON_IMPL_H_
 
-#include "base/json.h"
+#include "cairn/json.h"
 
-#define CAIRN__JSON_DEPTH 512      /* unless the limits say otherwise */
-#define CAIRN__JSON_MAX_DEPTH 2000 /* whatever the limits say */
+#define CAIRN_JSON_DEPTH 512      /* unless the limits say otherwise */
+#define CAIRN_JSON_MAX_DEPTH 2000 /* whatever the limits say */
 
 /* n bytes of the arena, aligned for any node; NULL when memory is out. */
-void *cairn__json_alloc(cairn__json_doc_t *doc, size_t n);
+void *cairn__json_alloc(cairn_json_doc_t *doc, size_t n);
 
 /* A node of that kind as the last child of parent (the root when NULL), without
  * a key; NULL when memory is out. */
-cairn__json_t *cairn__json_append(cairn__json_doc_t *doc, cairn__json_t *parent,
-                                  cairn__json_kind_t kind);
+cairn_json_t *cairn__json_append(cairn_json_doc_t *doc, cairn_json_t *parent,
+                                 cairn_json_kind_t kind);
 
 /* Of members with the same key, leaves the place of the first and the value of
  * the last. False when memory is out. */
-bool cairn__json_merge(cairn__json_t *obj);
+bool cairn__json_merge(cairn_json_t *obj);
 
 /* Of the decimal grammar of JSON, in any locale of the process; infinity when
  * too large. */

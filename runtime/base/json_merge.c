@@ -10,7 +10,7 @@ enum { FEW = 8 };
 
 /* Keys seen so far; no slots for objects of a few. */
 typedef struct seen {
-  cairn__json_t **slots;
+  cairn_json_t **slots;
   size_t mask;
   uint64_t seed;
 } seen_t;
@@ -29,14 +29,14 @@ static bool seen_init(seen_t *seen, size_t members) {
 }
 
 /* The member before v with the key of v, or NULL. */
-static cairn__json_t *look(const cairn__json_t *obj, const cairn__json_t *v) {
-  for (cairn__json_t *m = obj->child; m != v; m = m->next)
+static cairn_json_t *look(const cairn_json_t *obj, const cairn_json_t *v) {
+  for (cairn_json_t *m = obj->child; m != v; m = m->next)
     if (cairn__bytes_eq(m->key, v->key)) return m;
   return NULL;
 }
 
 /* The same from the table, which takes v in when its key is new. */
-static cairn__json_t *find_or_add(seen_t *seen, cairn__json_t *v) {
+static cairn_json_t *find_or_add(seen_t *seen, cairn_json_t *v) {
   size_t i = cairn__hash64(v->key.p, v->key.n, seen->seed) & seen->mask;
   while (seen->slots[i] != NULL) {
     if (cairn__bytes_eq(seen->slots[i]->key, v->key)) return seen->slots[i];
@@ -46,24 +46,24 @@ static cairn__json_t *find_or_add(seen_t *seen, cairn__json_t *v) {
   return NULL;
 }
 
-static void take_value(cairn__json_t *to, const cairn__json_t *from) {
-  cairn__json_t *next = to->next;
+static void take_value(cairn_json_t *to, const cairn_json_t *from) {
+  cairn_json_t *next = to->next;
   *to = *from;
   to->next = next;
 }
 
-static void unlink_next(cairn__json_t *obj, cairn__json_t *prev) {
+static void unlink_next(cairn_json_t *obj, cairn_json_t *prev) {
   prev->next = prev->next->next;
   if (prev->next == NULL) obj->last = prev;
   obj->n--;
 }
 
-bool cairn__json_merge(cairn__json_t *obj) {
+bool cairn__json_merge(cairn_json_t *obj) {
   seen_t seen;
-  cairn__json_t *prev = NULL;
+  cairn_json_t *prev = NULL;
   if (!seen_init(&seen, obj->n)) return false;
-  for (cairn__json_t *v = obj->child; v != NULL; v = v->next) {
-    cairn__json_t *first =
+  for (cairn_json_t *v = obj->child; v != NULL; v = v->next) {
+    cairn_json_t *first =
         seen.slots != NULL ? find_or_add(&seen, v) : look(obj, v);
     if (first == NULL) {
       prev = v;

@@ -11,23 +11,23 @@
 enum { MAX_BYTES = 1 << 30 };
 
 typedef struct parser {
-  cairn__cur_t c;
-  cairn__json_doc_t *doc;
+  cairn_cur_t c;
+  cairn_json_doc_t *doc;
   cairn_error_t *err;
   int depth, max_depth;
   bool strict;
 } parser_t;
 
-static bool parse_value(parser_t *p, cairn__json_t *parent, cairn_bytes_t key);
+static bool parse_value(parser_t *p, cairn_json_t *parent, cairn_bytes_t key);
 
 static bool corrupt(parser_t *p, const char *want) {
   cairn_fail(p->err, CAIRN_CORRUPT, "json: byte %zu: want %s",
-             cairn__cur_pos(&p->c), want);
+             cairn_cur_pos(&p->c), want);
   return false;
 }
 
 static bool no_memory(parser_t *p) {
-  cairn_fail(p->err, CAIRN_NO_MEMORY, "json: byte %zu", cairn__cur_pos(&p->c));
+  cairn_fail(p->err, CAIRN_NO_MEMORY, "json: byte %zu", cairn_cur_pos(&p->c));
   return false;
 }
 
@@ -50,7 +50,7 @@ static bool accept(parser_t *p, uint8_t byte) {
 
 static bool accept_word(parser_t *p, const char *word) {
   size_t n = strlen(word);
-  if (cairn__cur_left(&p->c) < n || memcmp(p->c.p, word, n) != 0) return false;
+  if (cairn_cur_left(&p->c) < n || memcmp(p->c.p, word, n) != 0) return false;
   p->c.p += n;
   return true;
 }
@@ -60,7 +60,7 @@ static bool accept_word(parser_t *p, const char *word) {
 /* Moves over the text of a string up to and over its closing quote. `raw` gets
  * the text between the quotes, checked but for its escapes. */
 static bool scan_string(parser_t *p, cairn_bytes_t *raw, bool *escapes) {
-  cairn__cur_t *c = &p->c;
+  cairn_cur_t *c = &p->c;
   const uint8_t *start = c->p;
   uint32_t cp;
   *escapes = false;
@@ -72,7 +72,7 @@ static bool scan_string(parser_t *p, cairn_bytes_t *raw, bool *escapes) {
     if (*c->p == '"') break;
     if (*c->p < 0x20) return corrupt(p, "no control character in a string");
     if (*c->p == '\\') {
-      if (cairn__cur_left(c) < 2) return corrupt(p, "the end of the escape");
+      if (cairn_cur_left(c) < 2) return corrupt(p, "the end of the escape");
       *escapes = true;
       c->p += 2;
     } else if (!cairn__utf8_next(c, &cp)) {
@@ -84,10 +84,10 @@ static bool scan_string(parser_t *p, cairn_bytes_t *raw, bool *escapes) {
   return true;
 }
 
-static bool hex4(cairn__cur_t *c, uint32_t *out) {
+static bool hex4(cairn_cur_t *c, uint32_t *out) {
   cairn_bytes_t digits;
   uint8_t two[2];
-  if (!cairn__cur_take(c, 4, &digits) || !cairn__unhex(digits, two))
+  if (!cairn_cur_take(c, 4, &digits) || !cairn__unhex(digits, two))
     return false;
   *out = (uint32_t)two[0] << 8 | two[1];
   return true;
@@ -95,12 +95,12 @@ static bool hex4(cairn__cur_t *c, uint32_t *out) {
 
 /* After "\u". Above U+FFFF it takes two escapes; half of such a pair alone
  * names no character and has no UTF-8. */
-static bool unicode_escape(cairn__cur_t *c, uint32_t *cp) {
+static bool unicode_escape(cairn_cur_t *c, uint32_t *cp) {
   cairn_bytes_t intro;
   uint32_t low;
   if (!hex4(c, cp) || (*cp >= 0xdc00 && *cp < 0xe000)) return false;
   if (*cp < 0xd800 || *cp >= 0xe000) return true;
-  if (!cairn__cur_take(c, 2, &intro) || memcmp(intro.p, "\\u", 2) != 0)
+  if (!cairn_cur_take(c, 2, &intro) || memcmp(intro.p, "\\u", 2) != 0)
     return false;
   if (!hex4(c, &low) || low < 0xdc00 || low >= 0xe000) return false;
   *cp = 0x10000 + ((*cp - 0xd800) << 10) + (low - 0xdc00);
@@ -108,10 +108,10 @@ static bool unicode_escape(cairn__cur_t *c, uint32_t *cp) {
 }
 
 /* After a backslash. */
-static bool escape(cairn__cur_t *c, uint32_t *cp) {
+static bool escape(cairn_cur_t *c, uint32_t *cp) {
   static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
   uint8_t name;
-  if (!cairn__cur_u8(c, &name)) return false;
+  if (!cairn_cur_u8(c, &name)) return false;
   if (name == 'u') return unicode_escape(c, cp);
   const char *at = name != 0 ? strchr(names, name) : NULL;
   if (at == NULL) return false;
@@ -122,7 +122,7 @@ static bool escape(cairn__cur_t *c, uint32_t *cp) {
 /* Writes the meaning of raw to out, which has room for raw.n bytes: no escape
  * is shorter than what it means. */
 static bool unescape(parser_t *p, cairn_bytes_t raw, uint8_t *out, size_t *n) {
-  cairn__cur_t c = cairn__cur(raw);
+  cairn_cur_t c = cairn_cur(raw);
   uint8_t *to = out;
   while (c.p != c.end) {
     const uint8_t *start = c.p;
@@ -211,23 +211,23 @@ static bool real_of(parser_t *p, cairn_bytes_t text, double *out) {
   return true;
 }
 
-static bool parse_number(parser_t *p, cairn__json_t *v) {
+static bool parse_number(parser_t *p, cairn_json_t *v) {
   const uint8_t *start = p->c.p;
   bool real;
   if (!scan_number(p, &real)) return false;
   cairn_bytes_t text = cairn_bytes(start, (size_t)(p->c.p - start));
   if (real) {
-    v->kind = CAIRN__JSON_REAL;
+    v->kind = CAIRN_JSON_REAL;
     return real_of(p, text, &v->r);
   }
   if (int64_of(text, &v->i)) {
-    v->kind = CAIRN__JSON_INT;
+    v->kind = CAIRN_JSON_INT;
     return true;
   }
   uint8_t *own = cairn__json_alloc(p->doc, text.n);
   if (own == NULL) return no_memory(p);
   memcpy(own, text.p, text.n);
-  v->kind = CAIRN__JSON_BIGINT;
+  v->kind = CAIRN_JSON_BIGINT;
   v->i = 0;
   v->str = cairn_bytes(own, text.n);
   return true;
@@ -235,19 +235,19 @@ static bool parse_number(parser_t *p, cairn__json_t *v) {
 
 /* null, true, false, and what Python writes for the reals JSON does not have.
  */
-static bool parse_word(parser_t *p, cairn__json_t *v) {
+static bool parse_word(parser_t *p, cairn_json_t *v) {
   static const struct {
     const char *word;
-    cairn__json_kind_t kind;
+    cairn_json_kind_t kind;
     bool b, loose;
     double r;
   } words[] = {
-      {"null", CAIRN__JSON_NULL, false, false, 0},
-      {"true", CAIRN__JSON_BOOL, true, false, 0},
-      {"false", CAIRN__JSON_BOOL, false, false, 0},
-      {"NaN", CAIRN__JSON_REAL, false, true, __builtin_nan("")},
-      {"Infinity", CAIRN__JSON_REAL, false, true, __builtin_inf()},
-      {"-Infinity", CAIRN__JSON_REAL, false, true, -__builtin_inf()},
+      {"null", CAIRN_JSON_NULL, false, false, 0},
+      {"true", CAIRN_JSON_BOOL, true, false, 0},
+      {"false", CAIRN_JSON_BOOL, false, false, 0},
+      {"NaN", CAIRN_JSON_REAL, false, true, __builtin_nan("")},
+      {"Infinity", CAIRN_JSON_REAL, false, true, __builtin_inf()},
+      {"-Infinity", CAIRN_JSON_REAL, false, true, -__builtin_inf()},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     if (words[i].loose && p->strict) continue;
@@ -263,7 +263,7 @@ static bool parse_word(parser_t *p, cairn__json_t *v) {
 /* Arrays and objects ------------------------------------------------------- */
 
 /* After '['. */
-static bool parse_array(parser_t *p, cairn__json_t *arr) {
+static bool parse_array(parser_t *p, cairn_json_t *arr) {
   skip_blanks(p);
   if (accept(p, ']')) return true;
   for (;;) {
@@ -275,7 +275,7 @@ static bool parse_array(parser_t *p, cairn__json_t *arr) {
 }
 
 /* After '{'. */
-static bool parse_object(parser_t *p, cairn__json_t *obj) {
+static bool parse_object(parser_t *p, cairn_json_t *obj) {
   skip_blanks(p);
   if (accept(p, '}')) return true;
   for (;;) {
@@ -292,25 +292,25 @@ static bool parse_object(parser_t *p, cairn__json_t *obj) {
   }
 }
 
-static bool parse_nested(parser_t *p, cairn__json_t *v, bool object) {
+static bool parse_nested(parser_t *p, cairn_json_t *v, bool object) {
   if (p->depth == p->max_depth) return corrupt(p, "fewer levels");
   p->depth++;
-  v->kind = object ? CAIRN__JSON_OBJECT : CAIRN__JSON_ARRAY;
+  v->kind = object ? CAIRN_JSON_OBJECT : CAIRN_JSON_ARRAY;
   bool ok = object ? parse_object(p, v) : parse_array(p, v);
   p->depth--;
   return ok;
 }
 
-static bool parse_value(parser_t *p, cairn__json_t *parent, cairn_bytes_t key) {
+static bool parse_value(parser_t *p, cairn_json_t *parent, cairn_bytes_t key) {
   skip_blanks(p);
   if (p->c.p == p->c.end) return corrupt(p, "a value");
-  cairn__json_t *v = cairn__json_append(p->doc, parent, CAIRN__JSON_NULL);
+  cairn_json_t *v = cairn__json_append(p->doc, parent, CAIRN_JSON_NULL);
   if (v == NULL) return no_memory(p);
   v->key = key;
   if (accept(p, '{')) return parse_nested(p, v, true);
   if (accept(p, '[')) return parse_nested(p, v, false);
   if (accept(p, '"')) {
-    v->kind = CAIRN__JSON_STRING;
+    v->kind = CAIRN_JSON_STRING;
     return parse_string(p, &v->str);
   }
   return parse_word(p, v) || parse_number(p, v);
@@ -322,25 +322,25 @@ static bool parse_document(parser_t *p) {
   return p->c.p == p->c.end || corrupt(p, "nothing after the value");
 }
 
-cairn_code_t cairn__json_parse(cairn_bytes_t text,
-                               const cairn__json_limits_t *lim,
-                               cairn__json_doc_t *out, cairn_error_t *err) {
-  static const cairn__json_limits_t none = {0};
+cairn_code_t cairn_json_parse(cairn_bytes_t text,
+                              const cairn_json_limits_t *lim,
+                              cairn_json_doc_t *out, cairn_error_t *err) {
+  static const cairn_json_limits_t none = {0};
   cairn_error_t why = {0};
-  *out = (cairn__json_doc_t){0};
+  *out = (cairn_json_doc_t){0};
   if (lim == NULL) lim = &none;
   size_t max_bytes = lim->max_bytes != 0 ? lim->max_bytes : MAX_BYTES;
   if (text.n > max_bytes)
     return cairn_fail(err, CAIRN_CORRUPT, "json: %zu bytes, want at most %zu",
                       text.n, max_bytes);
-  parser_t p = {.c = cairn__cur(text),
+  parser_t p = {.c = cairn_cur(text),
                 .doc = out,
                 .err = &why,
                 .max_depth = lim->max_depth,
                 .strict = lim->strict};
-  if (p.max_depth <= 0) p.max_depth = CAIRN__JSON_DEPTH;
-  if (p.max_depth > CAIRN__JSON_MAX_DEPTH) p.max_depth = CAIRN__JSON_MAX_DEPTH;
+  if (p.max_depth <= 0) p.max_depth = CAIRN_JSON_DEPTH;
+  if (p.max_depth > CAIRN_JSON_MAX_DEPTH) p.max_depth = CAIRN_JSON_MAX_DEPTH;
   if (parse_document(&p)) return CAIRN_OK;
-  cairn__json_free(out);
+  cairn_json_free(out);
   return cairn_error_copy(err, &why);
 }

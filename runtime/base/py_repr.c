@@ -1,8 +1,8 @@
 /* Python's repr of a str. */
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "base/utf8.h"
+#include "cairn/json.h"
 
 static const struct range {
   uint32_t first, last;
@@ -26,37 +26,37 @@ static bool holds(cairn_bytes_t b, char c) {
   return b.n != 0 && memchr(b.p, c, b.n) != NULL;
 }
 
-static void put_escape(uint32_t cp, cairn__buf_t *out) {
+static void put_escape(uint32_t cp, cairn_buf_t *out) {
   if (cp == '\n' || cp == '\r' || cp == '\t')
-    cairn__buf_put_str(out, cp == '\n' ? "\\n" : cp == '\r' ? "\\r" : "\\t");
+    cairn_buf_put_str(out, cp == '\n' ? "\\n" : cp == '\r' ? "\\r" : "\\t");
   else if (cp <= 0xff)
-    cairn__buf_printf(out, "\\x%02" PRIx32, cp);
+    cairn_buf_printf(out, "\\x%02" PRIx32, cp);
   else if (cp <= 0xffff)
-    cairn__buf_printf(out, "\\u%04" PRIx32, cp);
+    cairn_buf_printf(out, "\\u%04" PRIx32, cp);
   else
-    cairn__buf_printf(out, "\\U%08" PRIx32, cp);
+    cairn_buf_printf(out, "\\U%08" PRIx32, cp);
 }
 
-static void put_char(uint32_t cp, char quote, cairn__buf_t *out) {
+static void put_char(uint32_t cp, char quote, cairn_buf_t *out) {
   uint8_t utf8[4];
   if (!is_printable(cp)) {
     put_escape(cp, out);
     return;
   }
-  if (cp == (uint32_t)quote || cp == '\\') cairn__buf_put_u8(out, '\\');
-  cairn__buf_put(out, utf8, cairn__utf8_encode(cp, utf8));
+  if (cp == (uint32_t)quote || cp == '\\') cairn_buf_put_u8(out, '\\');
+  cairn_buf_put(out, utf8, cairn__utf8_encode(cp, utf8));
 }
 
 /* A byte that is not UTF-8 is shown as Python shows it in names from the
  * operating system: as U+DC00 plus the byte. */
-void cairn__py_repr(cairn_bytes_t utf8, cairn__buf_t *out) {
+void cairn_py_repr(cairn_bytes_t utf8, cairn_buf_t *out) {
   char quote = holds(utf8, '\'') && !holds(utf8, '"') ? '"' : '\'';
-  cairn__cur_t c = cairn__cur(utf8);
-  cairn__buf_put_u8(out, (uint8_t)quote);
+  cairn_cur_t c = cairn_cur(utf8);
+  cairn_buf_put_u8(out, (uint8_t)quote);
   while (c.p != c.end) {
     uint32_t cp;
     if (!cairn__utf8_next(&c, &cp)) cp = 0xdc00u + *c.p++;
     put_char(cp, quote, out);
   }
-  cairn__buf_put_u8(out, (uint8_t)quote);
+  cairn_buf_put_u8(out, (uint8_t)quote);
 }

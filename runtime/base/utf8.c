@@ -13,11 +13,11 @@ static size_t lead(uint8_t c, uint32_t *bits, uint32_t *least) {
   return 0;
 }
 
-bool cairn__utf8_next(cairn__cur_t *c, uint32_t *out) {
+bool cairn__utf8_next(cairn_cur_t *c, uint32_t *out) {
   uint32_t cp, least;
   if (c->p == c->end) return false;
   size_t n = lead(*c->p, &cp, &least);
-  if (n == 0 || n > cairn__cur_left(c)) return false;
+  if (n == 0 || n > cairn_cur_left(c)) return false;
   for (size_t i = 1; i < n; i++) {
     if ((c->p[i] & 0xc0) != 0x80) return false;
     cp = cp << 6 | (c->p[i] & 0x3f);
@@ -42,12 +42,12 @@ size_t cairn__utf8_encode(uint32_t cp, uint8_t out[4]) {
 }
 
 bool cairn__utf8_ok(cairn_bytes_t b) {
-  cairn__cur_t c = cairn__cur(b);
+  cairn_cur_t c = cairn_cur(b);
   uint32_t cp;
   while (c.p != c.end) {
     /* Nearly all text is ASCII: eight bytes at once while it is. */
     uint64_t eight;
-    while (cairn__cur_left(&c) >= 8) {
+    while (cairn_cur_left(&c) >= 8) {
       memcpy(&eight, c.p, 8);
       if ((eight & 0x8080808080808080u) != 0) break;
       c.p += 8;

@@ -26,15 +26,15 @@ static void feed(z_stream *s, cairn_bytes_t in, size_t *used) {
   *used += n;
 }
 
-static bool room(z_stream *s, cairn_codec_out_t *out, size_t n) {
-  if (!cairn_codec_reserve(out, n)) return false;
+static bool room(z_stream *s, cairn_buf_t *out, size_t n) {
+  if (!cairn_buf_reserve(out, n)) return false;
   s->next_out = out->p + out->n;
   s->avail_out = (uInt)n;
   return true;
 }
 
 static cairn_code_t encode(const char *name, int window, int level,
-                           cairn_bytes_t in, cairn_codec_out_t *out,
+                           cairn_bytes_t in, cairn_buf_t *out,
                            cairn_error_t *err) {
   z_stream s = {0};
   size_t used = 0;
@@ -58,7 +58,7 @@ static cairn_code_t encode(const char *name, int window, int level,
 /* Inflates until the stream ends, input is short, or there is one byte more
  * than `max`. */
 static int inflate_all(z_stream *s, cairn_bytes_t in, size_t max, size_t *used,
-                       cairn_codec_out_t *out) {
+                       cairn_buf_t *out) {
   size_t start = out->n;
   int rc;
   do {
@@ -73,8 +73,7 @@ static int inflate_all(z_stream *s, cairn_bytes_t in, size_t max, size_t *used,
 }
 
 static cairn_code_t decode(const char *name, int window, cairn_bytes_t in,
-                           size_t max, cairn_codec_out_t *out,
-                           cairn_error_t *err) {
+                           size_t max, cairn_buf_t *out, cairn_error_t *err) {
   z_stream s = {0};
   size_t used = 0, start = out->n;
   cairn_code_t code = CAIRN_OK;
@@ -100,24 +99,24 @@ static cairn_code_t decode(const char *name, int window, cairn_bytes_t in,
 }
 
 static cairn_code_t gzip_encode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                cairn_codec_out_t *out, cairn_error_t *err) {
+                                cairn_buf_t *out, cairn_error_t *err) {
   return encode("gzip", GZIP_WINDOW, p->level, in, out, err);
 }
 
 static cairn_code_t gzip_decode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                size_t max, cairn_codec_out_t *out,
+                                size_t max, cairn_buf_t *out,
                                 cairn_error_t *err) {
   (void)p;
   return decode("gzip", GZIP_WINDOW, in, max, out, err);
 }
 
 static cairn_code_t zlib_encode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                cairn_codec_out_t *out, cairn_error_t *err) {
+                                cairn_buf_t *out, cairn_error_t *err) {
   return encode("zlib", ZLIB_WINDOW, p->level, in, out, err);
 }
 
 static cairn_code_t zlib_decode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                size_t max, cairn_codec_out_t *out,
+                                size_t max, cairn_buf_t *out,
                                 cairn_error_t *err) {
   (void)p;
   return decode("zlib", ZLIB_WINDOW, in, max, out, err);

@@ -10,10 +10,9 @@ static cairn_code_t no_memory(cairn_error_t *err) {
 }
 
 static cairn_code_t sum_encode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                               cairn_codec_out_t *out, cairn_error_t *err) {
+                               cairn_buf_t *out, cairn_error_t *err) {
   (void)p;
-  if (in.n > SIZE_MAX - SUM_BYTES ||
-      !cairn_codec_reserve(out, in.n + SUM_BYTES))
+  if (in.n > SIZE_MAX - SUM_BYTES || !cairn_buf_reserve(out, in.n + SUM_BYTES))
     return no_memory(err);
   uint32_t sum = 0;
   if (in.n != 0) sum = cairn__crc32c_copy(0, out->p + out->n, in.p, in.n);
@@ -39,14 +38,14 @@ cairn_code_t cairn__crc32c_strip(cairn_bytes_t *in, cairn_error_t *err) {
 }
 
 static cairn_code_t sum_decode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                               size_t max, cairn_codec_out_t *out,
+                               size_t max, cairn_buf_t *out,
                                cairn_error_t *err) {
   (void)p;
   cairn_code_t rc = cairn__crc32c_strip(&in, err);
   if (rc != CAIRN_OK) return rc;
   if (in.n > max)
     return cairn_fail(err, CAIRN_CORRUPT, "crc32c: more than %zu bytes", max);
-  if (!cairn_codec_reserve(out, in.n)) return no_memory(err);
+  if (!cairn_buf_reserve(out, in.n)) return no_memory(err);
   if (in.n != 0) memcpy(out->p + out->n, in.p, in.n);
   out->n += in.n;
   return CAIRN_OK;

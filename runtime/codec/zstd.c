@@ -71,11 +71,11 @@ static cairn_code_t zstd_failed(size_t rc, cairn_code_t otherwise,
 }
 
 static cairn_code_t zstd_encode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                cairn_codec_out_t *out, cairn_error_t *err) {
+                                cairn_buf_t *out, cairn_error_t *err) {
   if (p->store) return cairn__zstd_store(in, p->checksum, out, err);
   size_t bound = ZSTD_compressBound(in.n);
   ZSTD_CCtx *c = compressor();
-  if (c == NULL || ZSTD_isError(bound) || !cairn_codec_reserve(out, bound))
+  if (c == NULL || ZSTD_isError(bound) || !cairn_buf_reserve(out, bound))
     return no_memory(err);
   ZSTD_CCtx_reset(c, ZSTD_reset_session_and_parameters);
   ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, p->level);
@@ -99,7 +99,7 @@ static cairn_code_t decode_frame(cairn_bytes_t in, void *dst, size_t cap,
 }
 
 static cairn_code_t zstd_decode(const cairn_codec_params_t *p, cairn_bytes_t in,
-                                size_t max, cairn_codec_out_t *out,
+                                size_t max, cairn_buf_t *out,
                                 cairn_error_t *err) {
   (void)p;
   uint64_t bound;
@@ -107,7 +107,7 @@ static cairn_code_t zstd_decode(const cairn_codec_params_t *p, cairn_bytes_t in,
   cairn_code_t rc = cairn__zstd_walk(in, &bound, err);
   if (rc != CAIRN_OK) return rc;
   if (bound > max) bound = max;
-  if (!cairn_codec_reserve(out, (size_t)bound)) return no_memory(err);
+  if (!cairn_buf_reserve(out, (size_t)bound)) return no_memory(err);
   rc = decode_frame(in, out->p + out->n, (size_t)bound, &n, err);
   if (rc == CAIRN_OK) out->n += n;
   return rc;

@@ -5,7 +5,7 @@
  * declared size a claim that is checked before memory is taken for it. */
 #include "codec/zstd_frame.h"
 
-#include "base/buf.h"
+#include "cairn/buf.h"
 
 enum { RAW, RLE, COMPRESSED, RESERVED };
 
@@ -18,25 +18,24 @@ static cairn_code_t truncated(cairn_error_t *err, const char *what) {
   return cairn_fail(err, CAIRN_CORRUPT, "zstd: truncated in the %s", what);
 }
 
-static bool take_le(cairn__cur_t *c, size_t n, uint64_t *out) {
+static bool take_le(cairn_cur_t *c, size_t n, uint64_t *out) {
   cairn_bytes_t b;
-  if (!cairn__cur_take(c, n, &b)) return false;
+  if (!cairn_cur_take(c, n, &b)) return false;
   *out = 0;
   for (size_t i = n; i-- > 0;) *out = *out << 8 | b.p[i];
   return true;
 }
 
 /* Window_Descriptor: the window bounds the size of a block. */
-static bool take_window(cairn__cur_t *c, struct header *h) {
+static bool take_window(cairn_cur_t *c, struct header *h) {
   uint8_t d;
-  if (!cairn__cur_u8(c, &d)) return false;
+  if (!cairn_cur_u8(c, &d)) return false;
   uint64_t base = UINT64_C(1) << (10 + (d >> 3));
   h->block_max = base + base / 8 * (d & 7);
   return true;
 }
 
-static bool take_content_size(cairn__cur_t *c, unsigned flag,
-                              struct header *h) {
+static bool take_content_size(cairn_cur_t *c, unsigned flag, struct header *h) {
   static const uint8_t bytes[] = {0, 2, 4, 8};
   size_t n = flag == 0 && h->single_segment ? 1 : bytes[flag];
   h->sized = n != 0;
@@ -46,15 +45,15 @@ static bool take_content_size(cairn__cur_t *c, unsigned flag,
   return true;
 }
 
-static cairn_code_t take_header(cairn__cur_t *c, struct header *h,
+static cairn_code_t take_header(cairn_cur_t *c, struct header *h,
                                 cairn_error_t *err) {
   uint32_t magic;
   uint8_t d;
-  if (!cairn__cur_u32le(c, &magic)) return truncated(err, "magic");
+  if (!cairn_cur_u32le(c, &magic)) return truncated(err, "magic");
   if (magic != CAIRN__ZSTD_MAGIC)
     return cairn_fail(err, CAIRN_CORRUPT, "zstd: magic %08x, want %08x", magic,
                       CAIRN__ZSTD_MAGIC);
-  if (!cairn__cur_u8(c, &d)) return truncated(err, "header");
+  if (!cairn_cur_u8(c, &d)) return truncated(err, "header");
   if (d & 0x18)
     return cairn_fail(err, CAIRN_CORRUPT, "zstd: unused header bits set (%02x)",
                       d);
@@ -71,7 +70,7 @@ static cairn_code_t take_header(cairn__cur_t *c, struct header *h,
 }
 
 /* One block; *most grows by what it can decode to. */
-static cairn_code_t skip_block(cairn__cur_t *c, const struct header *h,
+static cairn_code_t skip_block(cairn_cur_t *c, const struct header *h,
                                bool *last, uint64_t *most, cairn_error_t *err) {
   uint64_t head;
   cairn_bytes_t body;
@@ -82,7 +81,7 @@ static cairn_code_t skip_block(cairn__cur_t *c, const struct header *h,
   if (type == RESERVED || size > CAIRN__ZSTD_BLOCK_MAX)
     return cairn_fail(err, CAIRN_CORRUPT, "zstd: bad block header %06x",
                       (unsigned)head);
-  if (!cairn__cur_take(c, type == RLE ? 1 : (size_t)size, &body))
+  if (!cairn_cur_take(c, type == RLE ? 1 : (size_t)size, &body))
     return truncated(err, "blocks");
   *most += type == COMPRESSED ? h->block_max : size;
   return CAIRN_OK;
@@ -90,7 +89,7 @@ static cairn_code_t skip_block(cairn__cur_t *c, const struct header *h,
 
 cairn_code_t cairn__zstd_walk(cairn_bytes_t in, uint64_t *bound,
                               cairn_error_t *err) {
-  cairn__cur_t c = cairn__cur(in);
+  cairn_cur_t c = cairn_cur(in);
   struct header h = {0};
   uint64_t most = 0;
   cairn_bytes_t sum;
@@ -98,11 +97,11 @@ cairn_code_t cairn__zstd_walk(cairn_bytes_t in, uint64_t *bound,
   for (bool last = false; rc == CAIRN_OK && !last;)
     rc = skip_block(&c, &h, &last, &most, err);
   if (rc != CAIRN_OK) return rc;
-  if (h.checksum && !cairn__cur_take(&c, 4, &sum))
+  if (h.checksum && !cairn_cur_take(&c, 4, &sum))
     return truncated(err, "checksum");
-  if (cairn__cur_left(&c) != 0)
+  if (cairn_cur_left(&c) != 0)
     return cairn_fail(err, CAIRN_CORRUPT, "zstd: %zu bytes after the frame",
-                      cairn__cur_left(&c));
+                      cairn_cur_left(&c));
   if (h.sized && h.content > most)
     return cairn_fail(err, CAIRN_CORRUPT,
                       "zstd: declares %llu bytes, its blocks hold at most %llu",

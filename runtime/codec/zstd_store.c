@@ -33,10 +33,10 @@ static uint8_t *put_block(uint8_t *p, const uint8_t *src, size_t n, bool last,
 }
 
 cairn_code_t cairn__zstd_store(cairn_bytes_t in, bool checksum,
-                               cairn_codec_out_t *out, cairn_error_t *err) {
+                               cairn_buf_t *out, cairn_error_t *err) {
   size_t blocks = in.n / CAIRN__ZSTD_BLOCK_MAX + 1, room;
   if (__builtin_add_overflow(in.n, 3 * blocks + HEADER_MAX + 4, &room) ||
-      !cairn_codec_reserve(out, room))
+      !cairn_buf_reserve(out, room))
     return cairn_fail(err, CAIRN_NO_MEMORY, "zstd: out of memory");
   XXH64_state_t sum;
   XXH64_reset(&sum, 0);

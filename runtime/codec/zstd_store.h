@@ -5,6 +5,6 @@
 #include "cairn/codec.h"
 
 cairn_code_t cairn__zstd_store(cairn_bytes_t in, bool checksum,
-                               cairn_codec_out_t *out, cairn_error_t *err);
+                               cairn_buf_t *out, cairn_error_t *err);
 
 #endif

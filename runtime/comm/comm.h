@@ -23,7 +23,7 @@
 #ifndef CAIRN_COMM_COMM_H_
 #define CAIRN_COMM_COMM_H_
 
-#include "base/buf.h"
+#include "cairn/buf.h"
 #include "cairn/comm.h"
 #include "cairn/plugin.h"
 

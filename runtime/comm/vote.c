@@ -203,23 +203,23 @@ static void acked(cairn__lane_t *lane) {
 
 /* Finds each rank's payload in what came up. */
 static cairn_code_t demultiplex(cairn__lane_t *lane, cairn_error_t *err) {
-  cairn__cur_t c = cairn__cur(cairn_bytes(lane->up, lane->up_n));
+  cairn_cur_t c = cairn_cur(cairn_bytes(lane->up, lane->up_n));
   uint64_t size = (uint64_t)lane->comm->size;
   memset(lane->gathered, 0, size * sizeof *lane->gathered);
-  while (cairn__cur_left(&c) > 0) {
+  while (cairn_cur_left(&c) > 0) {
     cairn__entry_t entry;
     cairn_bytes_t head;
-    if (!cairn__cur_take(&c, sizeof entry, &head)) goto malformed;
+    if (!cairn_cur_take(&c, sizeof entry, &head)) goto malformed;
     memcpy(&entry, head.p, sizeof entry);
     if (entry.rank >= size ||
-        !cairn__cur_take(&c, (size_t)entry.n, &lane->gathered[entry.rank]))
+        !cairn_cur_take(&c, (size_t)entry.n, &lane->gathered[entry.rank]))
       goto malformed;
   }
   return CAIRN_OK;
 malformed:
   return cairn_fail(err, CAIRN_INTERNAL,
                     "gathered payloads are malformed at byte %zu",
-                    cairn__cur_pos(&c));
+                    cairn_cur_pos(&c));
 }
 
 /* The owner's say at the root, if all brought ok. */

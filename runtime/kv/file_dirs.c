@@ -165,7 +165,7 @@ cairn_code_t cairn__file_settle(const char *const *paths, size_t n,
 
 struct moved {
   cairn_bytes_t from;
-  cairn__buf_t names; /* NUL-ended, what stood after from */
+  cairn_buf_t names; /* NUL-ended, what stood after from */
 };
 
 static bool below(void *arg, cairn_bytes_t key, void *value) {
@@ -174,8 +174,8 @@ static bool below(void *arg, cairn_bytes_t key, void *value) {
   if (!cairn__bytes_starts(key, m->from)) return true;
   size_t n = m->from.n;
   if (key.n > n && key.p[n] != '/') return true;
-  cairn__buf_put(&m->names, key.p + n, key.n - n);
-  cairn__buf_put_u8(&m->names, '\0');
+  cairn_buf_put(&m->names, key.p + n, key.n - n);
+  cairn_buf_put_u8(&m->names, '\0');
   return !m->names.failed;
 }
 
@@ -202,6 +202,6 @@ bool cairn__file_dirs_moved(const char *from, const char *to) {
        i += strlen((char *)m.names.p + i) + 1)
     ok = move_one(from, to, (char *)m.names.p + i);
   pthread_mutex_unlock(&young_lock);
-  cairn__buf_reset(&m.names);
+  cairn_buf_reset(&m.names);
   return ok;
 }

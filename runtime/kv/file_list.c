@@ -31,10 +31,10 @@ struct list_op {
   cairn_kv_key_fn fn;
   void *arg;
   bool recursive;
-  cairn__buf_t path; /* of the directory on top; NUL-ended */
+  cairn_buf_t path; /* of the directory on top; NUL-ended */
   struct frame stack[MAX_DEPTH];
   int depth;
-  cairn__buf_t bytes; /* the batch */
+  cairn_buf_t bytes; /* the batch */
   struct key batch[BATCH_KEYS];
   size_t batch_n;
   bool begun, over;
@@ -52,7 +52,7 @@ static cairn_code_t push(struct list_op *l, cairn_bytes_t start,
   if (l->depth == MAX_DEPTH)
     return cairn_fail(err, CAIRN_UNSUPPORTED, "more than %d directories deep",
                       MAX_DEPTH);
-  cairn__buf_put_u8(&l->path, '\0');
+  cairn_buf_put_u8(&l->path, '\0');
   if (l->path.failed) return no_memory(err);
   struct frame *f = &l->stack[l->depth];
   f->at = 0;
@@ -75,8 +75,8 @@ static cairn_code_t put_key(struct list_op *l, const struct file_name *e,
                             cairn_error_t *err) {
   size_t root = l->op.kv->root_n, start = l->bytes.n;
   if (l->recursive)
-    cairn__buf_put(&l->bytes, l->path.p + root, l->path.n - root);
-  cairn__buf_put(&l->bytes, e->name, e->n);
+    cairn_buf_put(&l->bytes, l->path.p + root, l->path.n - root);
+  cairn_buf_put(&l->bytes, e->name, e->n);
   if (l->bytes.failed) return no_memory(err);
   l->batch[l->batch_n++] = (struct key){start, l->bytes.n - start, e->size};
   return CAIRN_OK;
@@ -92,7 +92,7 @@ static cairn_code_t step(struct list_op *l, cairn_error_t *err) {
   const struct file_name *e = &f->names.v[f->at++];
   if (!e->is_dir || !l->recursive) return put_key(l, e, err);
   if (e->is_link) return CAIRN_OK;
-  cairn__buf_put(&l->path, e->name, e->n);
+  cairn_buf_put(&l->path, e->name, e->n);
   return push(l, cairn_bytes(NULL, 0), err);
 }
 
@@ -101,7 +101,7 @@ static cairn_code_t begin(struct list_op *l, cairn_error_t *err) {
   cairn_bytes_t path = cairn_bytes(l->op.path, l->op.path_n);
   size_t dir = cairn__path_base(path);
   l->begun = true;
-  cairn__buf_put(&l->path, path.p, dir);
+  cairn_buf_put(&l->path, path.p, dir);
   cairn_code_t rc = cairn__file_check_root(l->op.kv, err);
   if (rc == CAIRN_OK)
     rc = push(l, cairn_bytes(path.p + dir, path.n - dir), err);
@@ -144,8 +144,8 @@ static bool batch_end(struct file_op *op, cairn_error_t *err) {
     return true;
   }
   while (l->depth > 0) pop(l);
-  cairn__buf_reset(&l->path);
-  cairn__buf_reset(&l->bytes);
+  cairn_buf_reset(&l->path);
+  cairn_buf_reset(&l->bytes);
   return false;
 }
 

@@ -74,7 +74,7 @@ cairn_future_t *cairn__kv_generic_list_dir(cairn_kv_t *kv, cairn_bytes_t prefix,
 
 struct remove_prefix {
   cairn_kv_t *kv;
-  cairn__buf_t keys; /* each: length as 8 bytes, then the key */
+  cairn_buf_t keys; /* each: length as 8 bytes, then the key */
   size_t pos;
   cairn_error_t err; /* the first; we go on */
   cairn_write_opts_t opts;
@@ -86,20 +86,20 @@ struct remove_prefix {
 static bool remember_key(void *arg, cairn_bytes_t key, int64_t size) {
   struct remove_prefix *s = arg;
   (void)size;
-  cairn__buf_put_u64le(&s->keys, key.n);
-  cairn__buf_put(&s->keys, key.p, key.n);
+  cairn_buf_put_u64le(&s->keys, key.n);
+  cairn_buf_put(&s->keys, key.p, key.n);
   return !s->keys.failed;
 }
 
 static void on_removed(cairn_wait_t *w);
 
 static void remove_next(struct remove_prefix *s) {
-  cairn__cur_t c = cairn__cur(cairn__buf_bytes(&s->keys));
+  cairn_cur_t c = cairn_cur(cairn_buf_bytes(&s->keys));
   cairn_bytes_t key;
   uint64_t n;
   c.p += s->pos;
-  if (cairn__cur_u64le(&c, &n) && cairn__cur_take(&c, (size_t)n, &key)) {
-    s->pos = cairn__cur_pos(&c);
+  if (cairn_cur_u64le(&c, &n) && cairn_cur_take(&c, (size_t)n, &key)) {
+    s->pos = cairn_cur_pos(&c);
     cairn_then(
         s->kv->ops.remove(s->kv->rt, s->kv->self, key, &s->opts, &s->written),
         &s->wait, on_removed);
@@ -107,7 +107,7 @@ static void remove_next(struct remove_prefix *s) {
   }
   cairn_future_t *done = s->done;
   cairn_error_t err = s->err;
-  cairn__buf_reset(&s->keys);
+  cairn_buf_reset(&s->keys);
   free(s);
   cairn_future_resolve(done, &err);
 }
@@ -146,7 +146,7 @@ struct upload {
   cairn_kv_t *kv;
   cairn_bytes_t key; /* the front's upload holds both */
   const cairn_write_opts_t *opts;
-  cairn__buf_t data;
+  cairn_buf_t data;
   struct iovec iov;
   cairn_written_t written;
   cairn_future_t *committed;
@@ -176,7 +176,7 @@ cairn_future_t *cairn__kv_generic_upload_part(cairn_runtime_t *rt, void *upload,
   if (cairn__iov_total(iov, niov, &n, &err) == CAIRN_OK &&
       offset + n > u->data.n) {
     size_t old = u->data.n, more = (size_t)(offset + n) - old;
-    if (cairn__buf_reserve(&u->data, more)) {
+    if (cairn_buf_reserve(&u->data, more)) {
       memset(u->data.p + old, 0, more);
       u->data.n += more;
     } else {
@@ -193,7 +193,7 @@ cairn_future_t *cairn__kv_generic_upload_part(cairn_runtime_t *rt, void *upload,
 }
 
 static void upload_free(struct upload *u) {
-  cairn__buf_reset(&u->data);
+  cairn_buf_reset(&u->data);
   free(u);
 }
 

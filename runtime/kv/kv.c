@@ -62,14 +62,14 @@ void *cairn__kv_self(cairn_kv_t *kv, const cairn_kv_ops_t *ops) {
 struct opening {
   cairn_runtime_t *rt;
   cairn_kv_t *kv, **out;
-  cairn__buf_t spec; /* until the driver is done with it */
+  cairn_buf_t spec; /* until the driver is done with it */
   char *url;
   cairn_future_t *done;
   cairn_wait_t wait;
 };
 
 static void opening_free(struct opening *s) {
-  cairn__buf_reset(&s->spec);
+  cairn_buf_reset(&s->spec);
   free(s->url);
   free(s);
 }
@@ -125,7 +125,7 @@ cairn_future_t *cairn_kv_open(cairn_runtime_t *rt, const char *url,
     return done;
   }
   s->done = done;
-  cairn_then(s->kv->ops.open(rt, cairn__buf_bytes(&s->spec), &s->kv->self),
+  cairn_then(s->kv->ops.open(rt, cairn_buf_bytes(&s->spec), &s->kv->self),
              &s->wait, on_open);
   return done;
 }

@@ -11,7 +11,7 @@
 #define CAIRN_KV_KV_H_
 
 #include "base/base.h"
-#include "base/json.h"
+#include "cairn/json.h"
 #include "cairn/kv.h"
 
 struct cairn_kv {
@@ -94,7 +94,7 @@ cairn_future_t *cairn__kv_generic_upload_abort(cairn_runtime_t *rt,
 /* The driver of that scheme, or NULL. */
 const cairn_kv_ops_t *cairn__kv_find(cairn_runtime_t *rt, cairn_bytes_t scheme);
 /* "file, memory": for messages. */
-void cairn__kv_known(cairn_runtime_t *rt, cairn__buf_t *out);
+void cairn__kv_known(cairn_runtime_t *rt, cairn_buf_t *out);
 cairn_code_t cairn__kv_check_ops(const cairn_kv_ops_t *ops, cairn_error_t *err);
 
 /* --- specs (spec.c) --- */
@@ -105,13 +105,13 @@ cairn_code_t cairn__kv_check_ops(const cairn_kv_ops_t *ops, cairn_error_t *err);
 CAIRN_MUST_CHECK cairn_code_t cairn__kv_spec(cairn_runtime_t *rt,
                                              const char *url,
                                              const cairn_kv_ops_t **ops,
-                                             cairn__buf_t *spec,
+                                             cairn_buf_t *spec,
                                              cairn_error_t *err);
 /* Parses a spec and refuses members that are not in the NULL-ended list
  * ("driver" and "context" are always fine): a misspelt option is an error. */
 CAIRN_MUST_CHECK cairn_code_t cairn__kv_spec_members(cairn_bytes_t spec,
                                                      const char *const *known,
-                                                     cairn__json_doc_t *doc,
+                                                     cairn_json_doc_t *doc,
                                                      cairn_error_t *err);
 
 /* --- values and generations (value.c) --- */

@@ -13,19 +13,19 @@ static const char *const members[] = {"path",         "file_io_concurrency",
                                       "file_io_sync", "file_io_locking",
                                       "file_io_mode", NULL};
 
-static cairn_code_t take_sync(struct file_kv *kv, const cairn__json_t *v,
+static cairn_code_t take_sync(struct file_kv *kv, const cairn_json_t *v,
                               cairn_error_t *err) {
   kv->sync =
       true; /* also behind a name in a context, which is not ours to read */
-  if (v == NULL || v->kind == CAIRN__JSON_STRING) return CAIRN_OK;
-  if (v->kind != CAIRN__JSON_BOOL)
+  if (v == NULL || v->kind == CAIRN_JSON_STRING) return CAIRN_OK;
+  if (v->kind != CAIRN_JSON_BOOL)
     return cairn_fail(err, CAIRN_INVALID,
                       "store spec: \"file_io_sync\" is not true or false");
   kv->sync = v->b;
   return CAIRN_OK;
 }
 
-static cairn_code_t take_path(struct file_kv *kv, const cairn__json_t *v,
+static cairn_code_t take_path(struct file_kv *kv, const cairn_json_t *v,
                               cairn_error_t *err) {
   if (v == NULL || v->str.n == 0)
     return cairn_fail(err, CAIRN_INVALID, "store spec: no \"path\"");
@@ -55,19 +55,19 @@ static void file_free(struct file_kv *kv) {
 
 static cairn_code_t file_new(cairn_bytes_t spec, struct file_kv **out,
                              cairn_error_t *err) {
-  cairn__json_doc_t doc = {0};
+  cairn_json_doc_t doc = {0};
   cairn_code_t rc = cairn__kv_spec_members(spec, members, &doc, err);
   if (rc != CAIRN_OK) return rc;
   struct file_kv *kv = calloc(1, sizeof *kv);
   if (kv == NULL) {
     rc = cairn_fail(err, CAIRN_NO_MEMORY, "no memory for the store");
   } else {
-    rc = take_path(kv, cairn__json_get(doc.root, "path"), err);
+    rc = take_path(kv, cairn_json_get(doc.root, "path"), err);
     if (rc == CAIRN_OK)
-      rc = take_sync(kv, cairn__json_get(doc.root, "file_io_sync"), err);
+      rc = take_sync(kv, cairn_json_get(doc.root, "file_io_sync"), err);
     if (rc != CAIRN_OK) file_free(kv);
   }
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
   if (rc == CAIRN_OK) *out = kv;
   return rc;
 }

@@ -234,13 +234,13 @@ static cairn_code_t memory_new(cairn_bytes_t path, struct memory_kv **out,
 static cairn_future_t *memory_open(cairn_runtime_t *rt, cairn_bytes_t spec,
                                    void **self) {
   static const char *const members[] = {"path", NULL};
-  cairn__json_doc_t doc = {0};
+  cairn_json_doc_t doc = {0};
   cairn_error_t err = {0};
   struct memory_kv *kv = NULL;
   if (cairn__kv_spec_members(spec, members, &doc, &err) == CAIRN_OK) {
-    const cairn__json_t *path = cairn__json_get(doc.root, "path");
+    const cairn_json_t *path = cairn_json_get(doc.root, "path");
     memory_new(path != NULL ? path->str : cairn_bytes(NULL, 0), &kv, &err);
-    cairn__json_free(&doc);
+    cairn_json_free(&doc);
   }
   *self = kv;
   return cairn_future_done(rt, &err);

@@ -153,17 +153,17 @@ cairn_future_t *cairn__memory_remove_prefix(cairn_runtime_t *rt, void *self,
 
 static bool names_make(const struct keys *old, size_t from_n, cairn_bytes_t to,
                        struct keys *new) {
-  cairn__buf_t name = {0};
+  cairn_buf_t name = {0};
   for (size_t i = 0; i < old->n && !new->failed; i++) {
     name.n = 0;
-    cairn__buf_put(&name, to.p, to.n);
-    cairn__buf_put(&name, old->v[i].p + from_n, old->v[i].n - from_n);
+    cairn_buf_put(&name, to.p, to.n);
+    cairn_buf_put(&name, old->v[i].p + from_n, old->v[i].n - from_n);
     if (name.failed)
       new->failed = true;
     else
-      keys_push(new, cairn__buf_bytes(&name), 0);
+      keys_push(new, cairn_buf_bytes(&name), 0);
   }
-  cairn__buf_reset(&name);
+  cairn_buf_reset(&name);
   return !new->failed;
 }
 

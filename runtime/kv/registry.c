@@ -67,13 +67,13 @@ const cairn_kv_ops_t *cairn__kv_find(cairn_runtime_t *rt,
   return ops;
 }
 
-void cairn__kv_known(cairn_runtime_t *rt, cairn__buf_t *out) {
+void cairn__kv_known(cairn_runtime_t *rt, cairn_buf_t *out) {
   struct registry *r = registry_of(rt);
   if (r == NULL) return;
   pthread_mutex_lock(&r->lock);
   for (const struct entry *e = r->first; e != NULL; e = e->next) {
-    if (out->n > 0) cairn__buf_put_str(out, ", ");
-    cairn__buf_put_str(out, e->ops->scheme);
+    if (out->n > 0) cairn_buf_put_str(out, ", ");
+    cairn_buf_put_str(out, e->ops->scheme);
   }
   pthread_mutex_unlock(&r->lock);
 }

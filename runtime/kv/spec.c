@@ -17,51 +17,51 @@ static cairn_code_t no_memory(cairn_error_t *err) {
 
 static cairn_code_t unknown_scheme(cairn_runtime_t *rt, cairn_bytes_t scheme,
                                    cairn_error_t *err) {
-  cairn__buf_t known = {0};
+  cairn_buf_t known = {0};
   cairn__kv_known(rt, &known);
   cairn_code_t rc =
       cairn_fail(err, CAIRN_INVALID, "no driver \"%.*s\" (known: %.*s)",
                  (int)(scheme.n < 64 ? scheme.n : 64), (const char *)scheme.p,
                  (int)known.n, known.n > 0 ? (const char *)known.p : "");
-  cairn__buf_reset(&known);
+  cairn_buf_reset(&known);
   return rc;
 }
 
 /* Adds "path", with the final '/' that makes the store a directory. */
-static bool add_path(cairn__json_doc_t *doc, cairn_bytes_t path) {
+static bool add_path(cairn_json_doc_t *doc, cairn_bytes_t path) {
   cairn_bytes_t slash = cairn_bytes_str("/"), key = cairn_bytes_str("path");
   if (path.n == 0 || cairn__bytes_ends(path, slash))
-    return cairn__json_add_str(doc, doc->root, key, path) != NULL;
-  cairn__buf_t b = {0};
-  cairn__buf_put(&b, path.p, path.n);
-  cairn__buf_put_u8(&b, '/');
-  bool ok = !b.failed && cairn__json_add_str(doc, doc->root, key,
-                                             cairn__buf_bytes(&b)) != NULL;
-  cairn__buf_reset(&b);
+    return cairn_json_add_str(doc, doc->root, key, path) != NULL;
+  cairn_buf_t b = {0};
+  cairn_buf_put(&b, path.p, path.n);
+  cairn_buf_put_u8(&b, '/');
+  bool ok = !b.failed && cairn_json_add_str(doc, doc->root, key,
+                                            cairn_buf_bytes(&b)) != NULL;
+  cairn_buf_reset(&b);
   return ok;
 }
 
-static cairn_code_t emit(cairn__json_doc_t *doc, bool ok, cairn__buf_t *spec,
+static cairn_code_t emit(cairn_json_doc_t *doc, bool ok, cairn_buf_t *spec,
                          cairn_error_t *err) {
-  if (ok) cairn__json_emit(doc->root, CAIRN__JSON_COMPACT, spec);
-  cairn__json_free(doc);
+  if (ok) cairn_json_emit(doc->root, CAIRN_JSON_COMPACT, spec);
+  cairn_json_free(doc);
   return ok && !spec->failed ? CAIRN_OK : no_memory(err);
 }
 
 static cairn_code_t from_path(cairn_bytes_t driver, cairn_bytes_t path,
-                              cairn__buf_t *spec, cairn_error_t *err) {
+                              cairn_buf_t *spec, cairn_error_t *err) {
   if (!cairn__utf8_ok(path))
     return cairn_fail(err, CAIRN_INVALID, "path is not UTF-8");
-  cairn__json_doc_t doc = {0};
+  cairn_json_doc_t doc = {0};
   cairn_bytes_t none = {0};
-  bool ok = cairn__json_add(&doc, NULL, none, CAIRN__JSON_OBJECT) != NULL &&
-            cairn__json_add_str(&doc, doc.root, cairn_bytes_str("driver"),
-                                driver) != NULL &&
+  bool ok = cairn_json_add(&doc, NULL, none, CAIRN_JSON_OBJECT) != NULL &&
+            cairn_json_add_str(&doc, doc.root, cairn_bytes_str("driver"),
+                               driver) != NULL &&
             add_path(&doc, path);
   return emit(&doc, ok, spec, err);
 }
 
-static cairn_code_t percent_decode(cairn_bytes_t in, cairn__buf_t *out,
+static cairn_code_t percent_decode(cairn_bytes_t in, cairn_buf_t *out,
                                    cairn_error_t *err) {
   for (size_t i = 0; i < in.n; i++) {
     uint8_t c = in.p[i];
@@ -71,14 +71,14 @@ static cairn_code_t percent_decode(cairn_bytes_t in, cairn__buf_t *out,
       i += 2;
     }
     if (c == '\0') return cairn_fail(err, CAIRN_INVALID, "NUL at byte %zu", i);
-    cairn__buf_put_u8(out, c);
+    cairn_buf_put_u8(out, c);
   }
   return out->failed ? no_memory(err) : CAIRN_OK;
 }
 
 /* rest: what follows "scheme://". */
 static cairn_code_t from_url(const cairn_kv_ops_t *ops, cairn_bytes_t rest,
-                             cairn__buf_t *spec, cairn_error_t *err) {
+                             cairn_buf_t *spec, cairn_error_t *err) {
   for (size_t i = 0; i < rest.n; i++) {
     if (rest.p[i] != 0 && strchr("?#|", rest.p[i]) != NULL)
       return cairn_fail(err, CAIRN_INVALID,
@@ -94,43 +94,43 @@ static cairn_code_t from_url(const cairn_kv_ops_t *ops, cairn_bytes_t rest,
       return cairn_fail(err, CAIRN_INVALID,
                         "a file URL is file:///absolute/path");
   }
-  cairn__buf_t path = {0};
+  cairn_buf_t path = {0};
   cairn_code_t rc = percent_decode(rest, &path, err);
   if (rc == CAIRN_OK)
-    rc = from_path(cairn_bytes_str(ops->scheme), cairn__buf_bytes(&path), spec,
+    rc = from_path(cairn_bytes_str(ops->scheme), cairn_buf_bytes(&path), spec,
                    err);
-  cairn__buf_reset(&path);
+  cairn_buf_reset(&path);
   return rc;
 }
 
 static cairn_code_t from_json(cairn_runtime_t *rt, cairn_bytes_t text,
-                              const cairn_kv_ops_t **ops, cairn__buf_t *spec,
+                              const cairn_kv_ops_t **ops, cairn_buf_t *spec,
                               cairn_error_t *err) {
-  cairn__json_doc_t in = {0}, out = {0};
-  cairn__json_limits_t limits = {.max_bytes = 1 << 20, .strict = true};
-  if (cairn__json_parse(text, &limits, &in, err) != CAIRN_OK) {
+  cairn_json_doc_t in = {0}, out = {0};
+  cairn_json_limits_t limits = {.max_bytes = 1 << 20, .strict = true};
+  if (cairn_json_parse(text, &limits, &in, err) != CAIRN_OK) {
     if (err != NULL && err->code == CAIRN_CORRUPT) err->code = CAIRN_INVALID;
     cairn_within(err, "store spec");
     return err != NULL ? err->code : CAIRN_INVALID;
   }
   cairn_code_t rc = CAIRN_OK;
-  const cairn__json_t *driver = cairn__json_get(in.root, "driver");
-  const cairn__json_t *path = cairn__json_get(in.root, "path");
-  if (driver == NULL || driver->kind != CAIRN__JSON_STRING)
+  const cairn_json_t *driver = cairn_json_get(in.root, "driver");
+  const cairn_json_t *path = cairn_json_get(in.root, "path");
+  if (driver == NULL || driver->kind != CAIRN_JSON_STRING)
     rc = cairn_fail(err, CAIRN_INVALID, "store spec: no string \"driver\"");
-  else if (path != NULL && path->kind != CAIRN__JSON_STRING)
+  else if (path != NULL && path->kind != CAIRN_JSON_STRING)
     rc = cairn_fail(err, CAIRN_INVALID, "store spec: \"path\" is no string");
   else if ((*ops = cairn__kv_find(rt, driver->str)) == NULL)
     rc = unknown_scheme(rt, driver->str, err);
   if (rc == CAIRN_OK) {
     cairn_bytes_t none = {0};
-    bool ok = cairn__json_add(&out, NULL, none, CAIRN__JSON_OBJECT) != NULL;
-    for (const cairn__json_t *m = in.root->child; ok && m != NULL; m = m->next)
+    bool ok = cairn_json_add(&out, NULL, none, CAIRN_JSON_OBJECT) != NULL;
+    for (const cairn_json_t *m = in.root->child; ok && m != NULL; m = m->next)
       ok = m == path ? add_path(&out, m->str)
-                     : cairn__json_copy(&out, out.root, m->key, m) != NULL;
+                     : cairn_json_copy(&out, out.root, m->key, m) != NULL;
     rc = emit(&out, ok, spec, err);
   }
-  cairn__json_free(&in);
+  cairn_json_free(&in);
   return rc;
 }
 
@@ -144,7 +144,7 @@ static size_t scheme_length(const char *url) {
 }
 
 cairn_code_t cairn__kv_spec(cairn_runtime_t *rt, const char *url,
-                            const cairn_kv_ops_t **ops, cairn__buf_t *spec,
+                            const cairn_kv_ops_t **ops, cairn_buf_t *spec,
                             cairn_error_t *err) {
   if (url == NULL || url[0] == '\0')
     return cairn_fail(err, CAIRN_INVALID, "empty store name");
@@ -176,17 +176,16 @@ static bool listed(const char *const *known, cairn_bytes_t key) {
 
 cairn_code_t cairn__kv_spec_members(cairn_bytes_t spec,
                                     const char *const *known,
-                                    cairn__json_doc_t *doc,
-                                    cairn_error_t *err) {
+                                    cairn_json_doc_t *doc, cairn_error_t *err) {
   static const char *const always[] = {"driver", "context", NULL};
-  cairn_code_t rc = cairn__json_parse(spec, NULL, doc, err);
+  cairn_code_t rc = cairn_json_parse(spec, NULL, doc, err);
   if (rc != CAIRN_OK) return rc;
-  for (const cairn__json_t *m = doc->root->child; m != NULL; m = m->next) {
+  for (const cairn_json_t *m = doc->root->child; m != NULL; m = m->next) {
     if (listed(always, m->key) || listed(known, m->key)) continue;
     rc = cairn_fail(err, CAIRN_INVALID, "store spec: unknown member \"%.*s\"",
                     (int)(m->key.n < 64 ? m->key.n : 64),
                     (const char *)m->key.p);
-    cairn__json_free(doc);
+    cairn_json_free(doc);
     return rc;
   }
   return CAIRN_OK;

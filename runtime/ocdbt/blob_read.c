@@ -21,12 +21,12 @@ cairn_code_t cairn__within_loc(cairn_error_t *err,
                       (const char *)loc->file.rel.p, loc->offset);
 }
 
-void cairn__loc_key(const cairn__ocdbt_loc_t *loc, cairn__buf_t *out) {
-  cairn__buf_put_u64le(out, loc->offset);
-  cairn__buf_put_u64le(out, loc->length);
-  cairn__buf_put_u64le(out, loc->file.base.n);
-  cairn__buf_put(out, loc->file.base.p, loc->file.base.n);
-  cairn__buf_put(out, loc->file.rel.p, loc->file.rel.n);
+void cairn__loc_key(const cairn__ocdbt_loc_t *loc, cairn_buf_t *out) {
+  cairn_buf_put_u64le(out, loc->offset);
+  cairn_buf_put_u64le(out, loc->length);
+  cairn_buf_put_u64le(out, loc->file.base.n);
+  cairn_buf_put(out, loc->file.base.p, loc->file.base.n);
+  cairn_buf_put(out, loc->file.rel.p, loc->file.rel.n);
 }
 
 void cairn__ocdbt_describe(cairn_kv_t *base, cairn_bytes_t key, char *out,

@@ -144,7 +144,7 @@ static cairn_code_t entry_count(cairn__wire_t *w, size_t *out) {
   if (n > CAIRN__OCDBT_MAX_ARITY)
     return cairn__wire_corrupt(w, "num_entries", "count is %" PRIu32, n);
   /* A suffix length, a value length and a kind each, at least. */
-  if (n > cairn__cur_left(&w->cur) / 3)
+  if (n > cairn_cur_left(&w->cur) / 3)
     return cairn__wire_corrupt(w, "num_entries",
                                "end of data before %" PRIu32 " entries", n);
   *out = n;

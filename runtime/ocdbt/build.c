@@ -12,7 +12,7 @@ static cairn_code_t move_out(cairn__build_t *b, cairn_error_t *err) {
     if (!e->is_inline || e->value.n <= cairn__inline_limit(&b->config))
       continue;
     size_t start = b->pack.bytes.n;
-    cairn__buf_put(&b->pack.bytes, e->value.p, e->value.n);
+    cairn_buf_put(&b->pack.bytes, e->value.p, e->value.n);
     rc = cairn__pack_item(&b->pack, start, &e->loc, err);
     e->is_inline = false;
     e->value = cairn_bytes(NULL, 0);
@@ -59,7 +59,7 @@ cairn_code_t cairn__build_run(cairn__build_t *b, cairn_error_t *err) {
 void cairn__build_reset(cairn__build_t *b) {
   cairn__entries_reset(&b->entries);
   cairn__pack_reset(&b->pack);
-  cairn__buf_reset(&b->leaves);
-  cairn__buf_reset(&b->manifest);
+  cairn_buf_reset(&b->leaves);
+  cairn_buf_reset(&b->manifest);
   *b = (cairn__build_t){0};
 }

@@ -33,7 +33,7 @@ struct frame {
 struct check {
   cairn__reader_t *r;
   cairn__map_t *seen;
-  cairn__buf_t path; /* implicit prefixes, as in walk.c */
+  cairn_buf_t path; /* implicit prefixes, as in walk.c */
   struct frame stack[256];
   size_t depth;
   struct ref next;
@@ -47,7 +47,7 @@ static void check_end(struct check *c, const cairn_error_t *err) {
   cairn__nodes_release(&c->r->nodes, c->node);
   while (c->depth > 0)
     cairn__nodes_release(&c->r->nodes, c->stack[--c->depth].node);
-  cairn__buf_reset(&c->path);
+  cairn_buf_reset(&c->path);
   free(c);
   cairn_future_resolve(done, err);
 }
@@ -113,11 +113,11 @@ static cairn_code_t remember(struct check *c, const struct frame *f,
 }
 
 static struct seen *find_seen(const struct check *c, const struct ref *ref) {
-  cairn__buf_t id = {0};
+  cairn_buf_t id = {0};
   cairn__loc_key(&ref->loc, &id);
   struct seen *s =
-      id.failed ? NULL : cairn__map_get(c->seen, cairn__buf_bytes(&id));
-  cairn__buf_reset(&id);
+      id.failed ? NULL : cairn__map_get(c->seen, cairn_buf_bytes(&id));
+  cairn_buf_reset(&id);
   return s;
 }
 
@@ -130,7 +130,7 @@ static cairn_code_t check_upper(struct check *c, const struct frame *leaf,
   const cairn__ocdbt_node_t *n = &leaf->node->n;
   cairn_bytes_t last = n->entries[n->n - 1].key;
   c->path.n = leaf->implicit_n;
-  cairn__buf_put(&c->path, last.p, last.n);
+  cairn_buf_put(&c->path, last.p, last.n);
   for (size_t d = 0; d + 1 < c->depth && !c->path.failed; d++) {
     const struct frame *f = &c->stack[d];
     if (f->i == f->node->n.n) continue;
@@ -176,7 +176,7 @@ static void take_child(struct check *c, struct frame *f) {
   const cairn__ocdbt_entry_t *e = &f->node->n.entries[f->i++];
   size_t n = e->subtree_prefix;
   c->path.n = f->implicit_n;
-  cairn__buf_put(&c->path, e->key.p, n);
+  cairn_buf_put(&c->path, e->key.p, n);
   c->next = (struct ref){.loc = e->loc, .stats = e->stats};
   c->next.height = f->node->n.height - 1u;
   c->next.bound = cairn_bytes(e->key.p + n, e->key.n - n);

@@ -50,12 +50,12 @@ cairn_code_t cairn__wire_config(cairn__wire_t *w, cairn__ocdbt_config_t *out) {
   return compression(w, out);
 }
 
-void cairn__put_config(cairn__buf_t *b, const cairn__ocdbt_config_t *c) {
-  cairn__buf_put(b, c->uuid, sizeof c->uuid);
-  cairn__buf_put_u8(b, c->manifest_kind);
-  cairn__buf_put_varint(b, c->max_inline_value_bytes);
-  cairn__buf_put_varint(b, c->max_decoded_node_bytes);
-  cairn__buf_put_u8(b, c->version_tree_arity_log2);
-  cairn__buf_put_u8(b, c->zstd);
-  if (c->zstd) cairn__buf_put_u32le(b, (uint32_t)c->zstd_level);
+void cairn__put_config(cairn_buf_t *b, const cairn__ocdbt_config_t *c) {
+  cairn_buf_put(b, c->uuid, sizeof c->uuid);
+  cairn_buf_put_u8(b, c->manifest_kind);
+  cairn_buf_put_varint(b, c->max_inline_value_bytes);
+  cairn_buf_put_varint(b, c->max_decoded_node_bytes);
+  cairn_buf_put_u8(b, c->version_tree_arity_log2);
+  cairn_buf_put_u8(b, c->zstd);
+  if (c->zstd) cairn_buf_put_u32le(b, (uint32_t)c->zstd_level);
 }

@@ -97,23 +97,23 @@ static size_t shared(const cairn__ocdbt_file_t *a,
   return n + cairn__bytes_common(a->rel, b->rel);
 }
 
-static void put_suffix(cairn__buf_t *b, const cairn__ocdbt_file_t *f,
+static void put_suffix(cairn_buf_t *b, const cairn__ocdbt_file_t *f,
                        size_t skip) {
   size_t base = skip < f->base.n ? skip : f->base.n;
-  if (base < f->base.n) cairn__buf_put(b, f->base.p + base, f->base.n - base);
+  if (base < f->base.n) cairn_buf_put(b, f->base.p + base, f->base.n - base);
   skip -= base;
-  if (skip < f->rel.n) cairn__buf_put(b, f->rel.p + skip, f->rel.n - skip);
+  if (skip < f->rel.n) cairn_buf_put(b, f->rel.p + skip, f->rel.n - skip);
 }
 
-static void put_columns(cairn__buf_t *b, const cairn__ocdbt_file_t *files,
+static void put_columns(cairn_buf_t *b, const cairn__ocdbt_file_t *files,
                         const uint32_t *order, const size_t *prefix, size_t n) {
-  for (size_t i = 1; i < n; i++) cairn__buf_put_varint(b, prefix[i]);
+  for (size_t i = 1; i < n; i++) cairn_buf_put_varint(b, prefix[i]);
   for (size_t i = 0; i < n; i++) {
     const cairn__ocdbt_file_t *f = &files[order[i]];
-    cairn__buf_put_varint(b, f->base.n + f->rel.n - prefix[i]);
+    cairn_buf_put_varint(b, f->base.n + f->rel.n - prefix[i]);
   }
   for (size_t i = 0; i < n; i++)
-    cairn__buf_put_varint(b, files[order[i]].base.n);
+    cairn_buf_put_varint(b, files[order[i]].base.n);
   for (size_t i = 0; i < n; i++) put_suffix(b, &files[order[i]], prefix[i]);
 }
 
@@ -128,10 +128,10 @@ static cairn_code_t check_lengths(const cairn__file_table_t *t,
   return CAIRN_OK;
 }
 
-cairn_code_t cairn__file_table_put(cairn__file_table_t *t, cairn__buf_t *b,
+cairn_code_t cairn__file_table_put(cairn__file_table_t *t, cairn_buf_t *b,
                                    cairn_error_t *err) {
   if (check_lengths(t, err) != CAIRN_OK) return CAIRN_INVALID;
-  cairn__buf_put_varint(b, t->n);
+  cairn_buf_put_varint(b, t->n);
   if (t->n == 0) return CAIRN_OK;
   uint32_t *order = malloc(t->n * sizeof *order);
   size_t *prefix = calloc(t->n, sizeof *prefix);

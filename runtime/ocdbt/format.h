@@ -118,14 +118,14 @@ void cairn__ocdbt_node_free(cairn__ocdbt_node_t *n);
  * already relative). CAIRN_NO_MEMORY, CAIRN_INVALID (a key or path too long).
  */
 CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_manifest_encode(
-    const cairn__ocdbt_manifest_t *m, cairn__buf_t *out, cairn_error_t *err);
+    const cairn__ocdbt_manifest_t *m, cairn_buf_t *out, cairn_error_t *err);
 CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_version_node_encode(
     const cairn__ocdbt_config_t *config, const cairn__ocdbt_version_node_t *n,
-    cairn__buf_t *out, cairn_error_t *err);
+    cairn_buf_t *out, cairn_error_t *err);
 CAIRN_MUST_CHECK cairn_code_t
 cairn__ocdbt_node_encode(const cairn__ocdbt_config_t *config, uint8_t height,
                          const cairn__ocdbt_entry_t *entries, size_t n,
-                         cairn__buf_t *out, cairn_error_t *err);
+                         cairn_buf_t *out, cairn_error_t *err);
 
 /* Stored paths are untrusted: CAIRN_CORRUPT for a leading '/', NUL, an empty,
  * "." or ".." component, or one ending in ".__lock" (section 16). */
@@ -134,7 +134,7 @@ cairn__ocdbt_path_check(const cairn__ocdbt_file_t *f, cairn_error_t *err);
 
 /* One encoded object, of any kind, as text for people (the tool's dump). */
 CAIRN_MUST_CHECK cairn_code_t cairn__ocdbt_dump(cairn_bytes_t in,
-                                                cairn__buf_t *out,
+                                                cairn_buf_t *out,
                                                 cairn_error_t *err);
 
 #endif

@@ -19,7 +19,7 @@ static size_t piece(const cairn__ocdbt_entry_t *e, size_t n) {
 
 cairn_code_t cairn__leaves_put(const cairn__ocdbt_config_t *config,
                                const cairn__ocdbt_entry_t *entries, size_t n,
-                               cairn__buf_t *out, cairn_error_t *err) {
+                               cairn_buf_t *out, cairn_error_t *err) {
   cairn_code_t rc = CAIRN_OK;
   for (size_t s = 0, len; s < n && rc == CAIRN_OK; s += len) {
     len = piece(entries + s, n - s);
@@ -31,10 +31,10 @@ cairn_code_t cairn__leaves_put(const cairn__ocdbt_config_t *config,
 cairn_code_t cairn__leaves_next(cairn_bytes_t *rest, cairn_bytes_t transitive,
                                 cairn__ocdbt_node_t *out, cairn_error_t *err) {
   uint64_t length = 0;
-  cairn__cur_t c = cairn__cur(*rest);
+  cairn_cur_t c = cairn_cur(*rest);
   cairn_bytes_t magic, node;
   *out = (cairn__ocdbt_node_t){0};
-  if (!cairn__cur_take(&c, 4, &magic) || !cairn__cur_u64le(&c, &length) ||
+  if (!cairn_cur_take(&c, 4, &magic) || !cairn_cur_u64le(&c, &length) ||
       length < CAIRN__FRAME_HEAD || length > rest->n)
     return cairn_fail(err, CAIRN_CORRUPT,
                       "leaves: end of data in a list of %zu", rest->n);

@@ -36,7 +36,7 @@ void cairn__ocdbt_manifest_free(cairn__ocdbt_manifest_t *m) {
 }
 
 static cairn_code_t put_lists(const cairn__ocdbt_manifest_t *m,
-                              cairn__buf_t *body, cairn_error_t *err) {
+                              cairn_buf_t *body, cairn_error_t *err) {
   cairn__file_table_t t = {0};
   cairn_code_t rc;
   if (cairn__file_table_add_locs(&t, &m->versions->root, sizeof *m->versions,
@@ -56,9 +56,9 @@ static cairn_code_t put_lists(const cairn__ocdbt_manifest_t *m,
 }
 
 cairn_code_t cairn__ocdbt_manifest_encode(const cairn__ocdbt_manifest_t *m,
-                                          cairn__buf_t *out,
+                                          cairn_buf_t *out,
                                           cairn_error_t *err) {
-  cairn__buf_t body = {0};
+  cairn_buf_t body = {0};
   cairn_code_t rc = CAIRN_OK;
   cairn__put_config(&body, &m->config);
   if (m->config.manifest_kind == 0) {
@@ -71,7 +71,7 @@ cairn_code_t cairn__ocdbt_manifest_encode(const cairn__ocdbt_manifest_t *m,
     rc = cairn_fail(err, CAIRN_NO_MEMORY, "manifest");
   if (rc == CAIRN_OK)
     rc = cairn__frame_put(&m->config, CAIRN__OCDBT_MANIFEST,
-                          cairn__buf_bytes(&body), out, err);
-  cairn__buf_reset(&body);
+                          cairn_buf_bytes(&body), out, err);
+  cairn_buf_reset(&body);
   return rc;
 }

@@ -140,16 +140,16 @@ static cairn__ocdbt_loc_t own_loc(const cairn__ocdbt_loc_t *loc,
 
 static cairn__tree_node_t *node_new(cairn__nodes_t *c,
                                     const cairn__ocdbt_loc_t *loc) {
-  cairn__buf_t id = {0};
+  cairn_buf_t id = {0};
   cairn__tree_node_t *n = calloc(1, sizeof *n);
   cairn__loc_key(loc, &id);
   if (n == NULL || id.failed ||
-      !cairn__map_set(&c->map, cairn__buf_bytes(&id), n, NULL)) {
-    cairn__buf_reset(&id);
+      !cairn__map_set(&c->map, cairn_buf_bytes(&id), n, NULL)) {
+    cairn_buf_reset(&id);
     free(n);
     return NULL;
   }
-  n->id.p = cairn__buf_steal(&id, &n->id.n);
+  n->id.p = cairn_buf_steal(&id, &n->id.n);
   n->refs = 1; /* the load's */
   return n;
 }
@@ -177,11 +177,11 @@ static cairn__tree_node_t *load_start(cairn__nodes_t *c,
 /* False: no memory to look, which is not the same as "not there". */
 static bool find(cairn__nodes_t *c, const cairn__ocdbt_loc_t *loc,
                  cairn__tree_node_t **out) {
-  cairn__buf_t id = {0};
+  cairn_buf_t id = {0};
   cairn__loc_key(loc, &id);
   bool ok = !id.failed;
-  *out = ok ? cairn__map_get(&c->map, cairn__buf_bytes(&id)) : NULL;
-  cairn__buf_reset(&id);
+  *out = ok ? cairn__map_get(&c->map, cairn_buf_bytes(&id)) : NULL;
+  cairn_buf_reset(&id);
   return ok;
 }
 

@@ -65,7 +65,7 @@ typedef struct cairn__ocdbt_written_file {
 } cairn__ocdbt_written_file_t;
 
 typedef struct cairn__ocdbt_summary {
-  cairn__buf_t
+  cairn_buf_t
       leaves; /* the database's leaf entries as encoded root-style leaf
                  nodes (full keys, no implicit prefix), one after another */
   cairn__ocdbt_written_file_t *files; /* data files and the manifest */

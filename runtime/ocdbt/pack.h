@@ -47,7 +47,7 @@ typedef struct cairn__pack_region {
 
 typedef struct cairn__pack {
   cairn__place_t *place;
-  cairn__buf_t bytes;
+  cairn_buf_t bytes;
   cairn__pack_region_t *regions;
   size_t num_regions, cap;
 } cairn__pack_t;
@@ -85,7 +85,7 @@ cairn__tree_write(const cairn__ocdbt_config_t *config,
 /* Appends entries as leaf nodes with full keys, about 1 MiB decoded each. */
 CAIRN_MUST_CHECK cairn_code_t cairn__leaves_put(
     const cairn__ocdbt_config_t *config, const cairn__ocdbt_entry_t *entries,
-    size_t n, cairn__buf_t *out, cairn_error_t *err);
+    size_t n, cairn_buf_t *out, cairn_error_t *err);
 /* Decodes the first node of *rest and moves behind it; *rest must not be
  * empty. */
 CAIRN_MUST_CHECK cairn_code_t cairn__leaves_next(cairn_bytes_t *rest,
@@ -111,7 +111,7 @@ typedef struct cairn__build {
   cairn__ocdbt_config_t config;
   cairn__entries_t entries;
   cairn__pack_t pack;
-  cairn__buf_t leaves, manifest;
+  cairn_buf_t leaves, manifest;
   uint64_t manifest_sum;
   uint64_t num_keys, value_bytes;
 } cairn__build_t;

@@ -82,7 +82,7 @@ cairn_code_t cairn__pack_item(cairn__pack_t *p, size_t start,
 }
 
 void cairn__pack_reset(cairn__pack_t *p) {
-  cairn__buf_reset(&p->bytes);
+  cairn_buf_reset(&p->bytes);
   free(p->regions);
   *p = (cairn__pack_t){0};
 }

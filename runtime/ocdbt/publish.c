@@ -62,7 +62,7 @@ static cairn_code_t summarize(cairn__publish_t *p, cairn_error_t *err) {
     return cairn_fail(err, CAIRN_NO_MEMORY, "summary of %zu files", n);
   }
   s.leaves = p->build.leaves;
-  p->build.leaves = (cairn__buf_t){0};
+  p->build.leaves = (cairn_buf_t){0};
   *p->out = s;
   return CAIRN_OK;
 }
@@ -70,7 +70,7 @@ static cairn_code_t summarize(cairn__publish_t *p, cairn_error_t *err) {
 void cairn__ocdbt_summary_free(cairn__ocdbt_summary_t *s) {
   for (size_t i = 0; i < s->num_files; i++) free(s->files[i].name);
   free(s->files);
-  cairn__buf_reset(&s->leaves);
+  cairn_buf_reset(&s->leaves);
   *s = (cairn__ocdbt_summary_t){0};
 }
 

@@ -25,7 +25,7 @@ cairn_code_t cairn__within_loc(cairn_error_t *err,
                                const cairn__ocdbt_loc_t *loc);
 /* What identifies the bytes at a location, as a key for maps: both paths as
  * separate strings, because decoding depends on the base path. */
-void cairn__loc_key(const cairn__ocdbt_loc_t *loc, cairn__buf_t *out);
+void cairn__loc_key(const cairn__ocdbt_loc_t *loc, cairn_buf_t *out);
 /* Where a key is, for messages: "<base>|ocdbt:<key>". */
 void cairn__ocdbt_describe(cairn_kv_t *base, cairn_bytes_t key, char *out,
                            size_t cap);

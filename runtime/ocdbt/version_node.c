@@ -38,13 +38,13 @@ void cairn__ocdbt_version_node_free(cairn__ocdbt_version_node_t *n) {
 }
 
 static cairn_code_t put_body(const cairn__ocdbt_version_node_t *n,
-                             cairn__file_table_t *t, cairn__buf_t *body,
+                             cairn__file_table_t *t, cairn_buf_t *body,
                              cairn_error_t *err) {
   bool leaf = n->height == 0;
   if ((leaf ? n->num_versions : n->num_children) == 0)
     return cairn_fail(err, CAIRN_INVALID, "version node without entries");
-  cairn__buf_put_u8(body, n->arity_log2);
-  cairn__buf_put_u8(body, n->height);
+  cairn_buf_put_u8(body, n->arity_log2);
+  cairn_buf_put_u8(body, n->height);
   if (!(leaf ? cairn__file_table_add_locs(t, &n->versions->root,
                                           sizeof *n->versions, n->num_versions)
              : cairn__file_table_add_locs(
@@ -62,14 +62,14 @@ static cairn_code_t put_body(const cairn__ocdbt_version_node_t *n,
 
 cairn_code_t cairn__ocdbt_version_node_encode(
     const cairn__ocdbt_config_t *config, const cairn__ocdbt_version_node_t *n,
-    cairn__buf_t *out, cairn_error_t *err) {
-  cairn__buf_t body = {0};
+    cairn_buf_t *out, cairn_error_t *err) {
+  cairn_buf_t body = {0};
   cairn__file_table_t t = {0};
   cairn_code_t rc = put_body(n, &t, &body, err);
   if (rc == CAIRN_OK)
     rc = cairn__frame_put(config, CAIRN__OCDBT_VERSION_NODE,
-                          cairn__buf_bytes(&body), out, err);
+                          cairn_buf_bytes(&body), out, err);
   cairn__file_table_reset(&t);
-  cairn__buf_reset(&body);
+  cairn_buf_reset(&body);
   return rc;
 }

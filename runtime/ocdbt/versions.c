@@ -230,28 +230,28 @@ cairn_code_t cairn__wire_version_nodes(cairn__wire_t *w, unsigned arity_log2,
 
 /* --- encoding --- */
 
-void cairn__put_versions(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_versions(cairn_buf_t *b, cairn__file_table_t *t,
                          const cairn__ocdbt_version_t *v, size_t n) {
   const size_t stride = sizeof *v;
-  cairn__buf_put_varint(b, n);
+  cairn_buf_put_varint(b, n);
   if (n == 0) return;
   cairn__put_column64(b, &v->generation, stride, n);
-  for (size_t i = 0; i < n; i++) cairn__buf_put_u8(b, v[i].root_height);
+  for (size_t i = 0; i < n; i++) cairn_buf_put_u8(b, v[i].root_height);
   cairn__put_locs(b, t, &v->root, stride, n);
   cairn__put_stats(b, &v->stats, stride, n);
   cairn__put_times(b, &v->commit_time, stride, n);
 }
 
-void cairn__put_version_refs(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_version_refs(cairn_buf_t *b, cairn__file_table_t *t,
                              const cairn__ocdbt_version_ref_t *r, size_t n,
                              bool with_height) {
   const size_t stride = sizeof *r;
-  cairn__buf_put_varint(b, n);
+  cairn_buf_put_varint(b, n);
   if (n == 0) return;
   cairn__put_column64(b, &r->generation, stride, n);
   cairn__put_locs(b, t, &r->loc, stride, n);
   cairn__put_column64(b, &r->num_generations, stride, n);
   cairn__put_times(b, &r->commit_time, stride, n);
   for (size_t i = 0; i < n && with_height; i++)
-    cairn__buf_put_u8(b, r[i].height);
+    cairn_buf_put_u8(b, r[i].height);
 }

@@ -15,7 +15,7 @@ struct walk {
   cairn__reader_t *r;
   cairn__ocdbt_entry_fn fn;
   void *arg;
-  cairn__buf_t path;
+  cairn_buf_t path;
   cairn_bytes_t prefix;
   struct frame stack[256]; /* the height falls by one each level */
   size_t depth;
@@ -35,7 +35,7 @@ static void walk_end(struct walk *w, const cairn_error_t *err) {
   cairn__nodes_release(&w->r->nodes, w->next);
   while (w->depth > 0)
     cairn__nodes_release(&w->r->nodes, w->stack[--w->depth].node);
-  cairn__buf_reset(&w->path);
+  cairn_buf_reset(&w->path);
   free(w);
   cairn__kv_leave(kv); /* perhaps the end of the reader */
   cairn_future_resolve(done, err);
@@ -43,7 +43,7 @@ static void walk_end(struct walk *w, const cairn_error_t *err) {
 
 static void set_path(struct walk *w, size_t implicit_n, cairn_bytes_t tail) {
   w->path.n = implicit_n;
-  cairn__buf_put(&w->path, tail.p, tail.n);
+  cairn_buf_put(&w->path, tail.p, tail.n);
 }
 
 /* The prefix as seen inside a node: what is left of it behind the node's
@@ -92,7 +92,7 @@ static bool emit_leaf(struct walk *w, struct frame *f) {
     if (is_past(e->key, prefix)) break;
     set_path(w, f->implicit_n, e->key);
     if (w->path.failed) return true; /* seen by the caller */
-    if (!w->fn(w->arg, cairn__buf_bytes(&w->path), e)) return false;
+    if (!w->fn(w->arg, cairn_buf_bytes(&w->path), e)) return false;
   }
   f->i = n->n;
   return true;

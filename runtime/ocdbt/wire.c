@@ -13,22 +13,22 @@ cairn_code_t cairn__wire_open(cairn__wire_t *w, cairn_bytes_t in,
   cairn_code_t rc = cairn__frame_open(in, magic, CAIRN__OCDBT_MAX_BODY,
                                       &w->plain, &body, err);
   if (rc != CAIRN_OK) {
-    cairn__buf_reset(&w->plain);
+    cairn_buf_reset(&w->plain);
     cairn_within(err, "%s", object);
     return rc;
   }
-  w->cur = cairn__cur(body);
+  w->cur = cairn_cur(body);
   return CAIRN_OK;
 }
 
 cairn_code_t cairn__wire_end(cairn__wire_t *w) {
-  size_t left = cairn__cur_left(&w->cur);
+  size_t left = cairn_cur_left(&w->cur);
   if (left == 0) return CAIRN_OK;
   return cairn__wire_corrupt(w, "body", "trailing data, %zu bytes", left);
 }
 
 cairn_code_t cairn__wire_close(cairn__wire_t *w, cairn_code_t rc, void **mem) {
-  cairn__buf_reset(&w->plain);
+  cairn_buf_reset(&w->plain);
   if (rc == CAIRN_OK)
     *mem = w->arena.head;
   else
@@ -44,7 +44,7 @@ cairn_code_t cairn__wire_corrupt(cairn__wire_t *w, const char *field,
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
   return cairn_fail(w->err, CAIRN_CORRUPT, "%s: %s at %zu: %s", w->object,
-                    field, cairn__cur_pos(&w->cur), text);
+                    field, cairn_cur_pos(&w->cur), text);
 }
 
 static cairn_code_t end_of_data(cairn__wire_t *w, const char *field) {
@@ -75,29 +75,29 @@ cairn_code_t cairn__wire_string(cairn__wire_t *w, const char *field, size_t n,
 }
 
 cairn_code_t cairn__wire_u8(cairn__wire_t *w, const char *field, uint8_t *out) {
-  return cairn__cur_u8(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
+  return cairn_cur_u8(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
 }
 
 cairn_code_t cairn__wire_u32le(cairn__wire_t *w, const char *field,
                                uint32_t *out) {
-  return cairn__cur_u32le(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
+  return cairn_cur_u32le(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
 }
 
 cairn_code_t cairn__wire_u64le(cairn__wire_t *w, const char *field,
                                uint64_t *out) {
-  return cairn__cur_u64le(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
+  return cairn_cur_u64le(&w->cur, out) ? CAIRN_OK : end_of_data(w, field);
 }
 
 cairn_code_t cairn__wire_take(cairn__wire_t *w, const char *field, size_t n,
                               cairn_bytes_t *out) {
-  return cairn__cur_take(&w->cur, n, out) ? CAIRN_OK : end_of_data(w, field);
+  return cairn_cur_take(&w->cur, n, out) ? CAIRN_OK : end_of_data(w, field);
 }
 
 /* A varint that could not be read either goes on past the end, or has too many
  * bytes or too large a last one. */
 static cairn_code_t bad_varint(cairn__wire_t *w, const char *field,
                                size_t longest) {
-  size_t left = cairn__cur_left(&w->cur), i = 0;
+  size_t left = cairn_cur_left(&w->cur), i = 0;
   while (i < left && i < longest && w->cur.p[i] >= 0x80) i++;
   if (i == left && i < longest) return end_of_data(w, field);
   return cairn__wire_corrupt(w, field, "varint is too long or too large");
@@ -105,13 +105,12 @@ static cairn_code_t bad_varint(cairn__wire_t *w, const char *field,
 
 cairn_code_t cairn__wire_varint32(cairn__wire_t *w, const char *field,
                                   uint32_t *out) {
-  return cairn__cur_varint32(&w->cur, out) ? CAIRN_OK : bad_varint(w, field, 5);
+  return cairn_cur_varint32(&w->cur, out) ? CAIRN_OK : bad_varint(w, field, 5);
 }
 
 cairn_code_t cairn__wire_varint64(cairn__wire_t *w, const char *field,
                                   uint64_t *out) {
-  return cairn__cur_varint64(&w->cur, out) ? CAIRN_OK
-                                           : bad_varint(w, field, 10);
+  return cairn_cur_varint64(&w->cur, out) ? CAIRN_OK : bad_varint(w, field, 10);
 }
 
 cairn_code_t cairn__wire_varint16(cairn__wire_t *w, const char *field,
@@ -128,7 +127,7 @@ cairn_code_t cairn__wire_varint16(cairn__wire_t *w, const char *field,
 cairn_code_t cairn__wire_count(cairn__wire_t *w, const char *field,
                                uint64_t *out) {
   cairn_code_t rc = cairn__wire_varint64(w, field, out);
-  if (rc == CAIRN_OK && *out > cairn__cur_left(&w->cur))
+  if (rc == CAIRN_OK && *out > cairn_cur_left(&w->cur))
     rc = cairn__wire_corrupt(w, field, "end of data before %" PRIu64 " records",
                              *out);
   return rc;
@@ -228,29 +227,29 @@ cairn__ocdbt_stats_t cairn__node_stats(uint8_t height,
   return s;
 }
 
-void cairn__put_column64(cairn__buf_t *b, const uint64_t *first, size_t stride,
+void cairn__put_column64(cairn_buf_t *b, const uint64_t *first, size_t stride,
                          size_t n) {
   for (size_t i = 0; i < n; i++)
-    cairn__buf_put_varint(b, *(uint64_t *)cairn__at(first, stride, i));
+    cairn_buf_put_varint(b, *(uint64_t *)cairn__at(first, stride, i));
 }
 
-void cairn__put_times(cairn__buf_t *b, const uint64_t *first, size_t stride,
+void cairn__put_times(cairn_buf_t *b, const uint64_t *first, size_t stride,
                       size_t n) {
   for (size_t i = 0; i < n; i++)
-    cairn__buf_put_u64le(b, *(uint64_t *)cairn__at(first, stride, i));
+    cairn_buf_put_u64le(b, *(uint64_t *)cairn__at(first, stride, i));
 }
 
-void cairn__put_locs(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_locs(cairn_buf_t *b, cairn__file_table_t *t,
                      const cairn__ocdbt_loc_t *first, size_t stride, size_t n) {
   for (size_t i = 0; i < n; i++) {
     const cairn__ocdbt_loc_t *l = cairn__at(first, stride, i);
-    cairn__buf_put_varint(b, cairn__file_table_id(t, &l->file));
+    cairn_buf_put_varint(b, cairn__file_table_id(t, &l->file));
   }
   cairn__put_column64(b, &first->offset, stride, n);
   cairn__put_column64(b, &first->length, stride, n);
 }
 
-void cairn__put_stats(cairn__buf_t *b, const cairn__ocdbt_stats_t *first,
+void cairn__put_stats(cairn_buf_t *b, const cairn__ocdbt_stats_t *first,
                       size_t stride, size_t n) {
   cairn__put_column64(b, &first->num_keys, stride, n);
   cairn__put_column64(b, &first->num_tree_bytes, stride, n);

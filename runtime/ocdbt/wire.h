@@ -30,14 +30,14 @@
  * it). At most `max` bytes are decompressed. */
 CAIRN_MUST_CHECK cairn_code_t cairn__frame_open(cairn_bytes_t in,
                                                 uint32_t magic, size_t max,
-                                                cairn__buf_t *plain,
+                                                cairn_buf_t *plain,
                                                 cairn_bytes_t *body,
                                                 cairn_error_t *err);
 
 /* Appends the object with that body, compressed as config says. */
 CAIRN_MUST_CHECK cairn_code_t
 cairn__frame_put(const cairn__ocdbt_config_t *config, uint32_t magic,
-                 cairn_bytes_t body, cairn__buf_t *out, cairn_error_t *err);
+                 cairn_bytes_t body, cairn_buf_t *out, cairn_error_t *err);
 
 /* The magic of an object; 0 when there are not four bytes. */
 uint32_t cairn__frame_magic(cairn_bytes_t in);
@@ -45,14 +45,14 @@ uint32_t cairn__frame_magic(cairn_bytes_t in);
 /* --- decoding --- */
 
 typedef struct cairn__wire {
-  cairn__cur_t cur;
+  cairn_cur_t cur;
   const char *object;
   cairn_bytes_t transitive;
   cairn__ocdbt_file_t *files; /* the data file table */
   size_t num_files;
   cairn__arena_t arena;
   size_t strings; /* bytes of paths and keys that may still be unfolded */
-  cairn__buf_t plain;
+  cairn_buf_t plain;
   cairn_error_t *err;
 } cairn__wire_t;
 
@@ -151,9 +151,9 @@ static inline void *cairn__at(const void *first, size_t stride, size_t i) {
 
 /* --- encoding --- */
 
-void cairn__put_column64(cairn__buf_t *b, const uint64_t *first, size_t stride,
+void cairn__put_column64(cairn_buf_t *b, const uint64_t *first, size_t stride,
                          size_t n);
-void cairn__put_times(cairn__buf_t *b, const uint64_t *first, size_t stride,
+void cairn__put_times(cairn_buf_t *b, const uint64_t *first, size_t stride,
                       size_t n);
 
 /* The table while an object is encoded: add every file, put the table, then
@@ -172,7 +172,7 @@ bool cairn__file_table_add(cairn__file_table_t *t, const cairn__ocdbt_file_t *f,
                            uint32_t *index);
 /* Fails with CAIRN_INVALID for a path that is too long. */
 CAIRN_MUST_CHECK cairn_code_t cairn__file_table_put(cairn__file_table_t *t,
-                                                    cairn__buf_t *b,
+                                                    cairn_buf_t *b,
                                                     cairn_error_t *err);
 /* The id of a file that was added before the table was put. */
 uint32_t cairn__file_table_id(cairn__file_table_t *t,
@@ -182,16 +182,16 @@ uint32_t cairn__file_table_id(cairn__file_table_t *t,
 bool cairn__file_table_add_locs(cairn__file_table_t *t,
                                 const cairn__ocdbt_loc_t *first, size_t stride,
                                 size_t n);
-void cairn__put_locs(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_locs(cairn_buf_t *b, cairn__file_table_t *t,
                      const cairn__ocdbt_loc_t *first, size_t stride, size_t n);
-void cairn__put_stats(cairn__buf_t *b, const cairn__ocdbt_stats_t *first,
+void cairn__put_stats(cairn_buf_t *b, const cairn__ocdbt_stats_t *first,
                       size_t stride, size_t n);
 
 /* --- config (section 5) --- */
 
 CAIRN_MUST_CHECK cairn_code_t cairn__wire_config(cairn__wire_t *w,
                                                  cairn__ocdbt_config_t *out);
-void cairn__put_config(cairn__buf_t *b, const cairn__ocdbt_config_t *c);
+void cairn__put_config(cairn_buf_t *b, const cairn__ocdbt_config_t *c);
 /* 1 .. 16, or corrupt. */
 CAIRN_MUST_CHECK cairn_code_t cairn__wire_arity(cairn__wire_t *w, uint8_t *out);
 
@@ -226,9 +226,9 @@ CAIRN_MUST_CHECK cairn_code_t cairn__wire_version_children(
 CAIRN_MUST_CHECK cairn_code_t cairn__wire_version_nodes(
     cairn__wire_t *w, unsigned arity_log2, uint64_t newest,
     cairn__ocdbt_version_ref_t **out, size_t *n);
-void cairn__put_versions(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_versions(cairn_buf_t *b, cairn__file_table_t *t,
                          const cairn__ocdbt_version_t *v, size_t n);
-void cairn__put_version_refs(cairn__buf_t *b, cairn__file_table_t *t,
+void cairn__put_version_refs(cairn_buf_t *b, cairn__file_table_t *t,
                              const cairn__ocdbt_version_ref_t *r, size_t n,
                              bool with_height);
 

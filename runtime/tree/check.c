@@ -177,7 +177,7 @@ cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
   /* Room for twins' keys, so that looking them up cannot fail. */
   t->scratch.n = 0;
   t->scratch.failed = false;
-  if (!cairn__buf_reserve(&t->scratch, 64))
+  if (!cairn_buf_reserve(&t->scratch, 64))
     return cairn_fail(err, CAIRN_NO_MEMORY, "check of a tree");
   (void)cairn_tree_leaf(t, 0);
   for (size_t i = 0; i < t->n; i++) {

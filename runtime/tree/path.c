@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json.h"
 #include "base/utf8.h"
+#include "cairn/json.h"
 #include "tree/tree.h"
 
 /* --- text to keys --- */
@@ -64,16 +64,16 @@ static bool is_plain(cairn_bytes_t name) {
   return name.n > 0;
 }
 
-static void put_key(const cairn_key_t *k, bool first, cairn__buf_t *out) {
+static void put_key(const cairn_key_t *k, bool first, cairn_buf_t *out) {
   if (cairn__key_is_number(k)) {
-    cairn__buf_printf(out, "[%" PRId64 "]", k->index);
+    cairn_buf_printf(out, "[%" PRId64 "]", k->index);
   } else if (is_plain(k->name) && (first || k->type == CAIRN_KEY_ATTR)) {
-    if (!first) cairn__buf_put_u8(out, '.');
-    cairn__buf_put(out, k->name.p, k->name.n);
+    if (!first) cairn_buf_put_u8(out, '.');
+    cairn_buf_put(out, k->name.p, k->name.n);
   } else {
-    cairn__buf_put_u8(out, '[');
+    cairn_buf_put_u8(out, '[');
     cairn_py_repr(k->name, out);
-    cairn__buf_put_u8(out, ']');
+    cairn_buf_put_u8(out, ']');
   }
 }
 
@@ -87,9 +87,9 @@ static size_t cut_at(const uint8_t *p, size_t cap) {
 
 void cairn_path_text(const cairn_key_t *path, size_t path_n, char *out,
                      size_t cap) {
-  cairn__buf_t b = {0};
+  cairn_buf_t b = {0};
   if (cap == 0) return;
-  if (path_n == 0) cairn__buf_put_str(&b, "(the whole tree)");
+  if (path_n == 0) cairn_buf_put_str(&b, "(the whole tree)");
   for (size_t i = 0; i < path_n && b.n < cap; i++)
     put_key(&path[i], i == 0, &b);
   if (b.failed) {
@@ -102,7 +102,7 @@ void cairn_path_text(const cairn_key_t *path, size_t path_n, char *out,
     memcpy(out, b.p, n);
     snprintf(out + n, cap - n, "...");
   }
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
 }
 
 cairn__path_text_t cairn__path_text(const cairn_key_t *path, size_t n) {
@@ -116,22 +116,22 @@ cairn__path_text_t cairn__path_text(const cairn_key_t *path, size_t n) {
 /* The map's key for a child: its parent's number, its type and its name. */
 static bool set_scratch(cairn_tree_t *t, const cairn__node_t *parent,
                         const cairn_key_t *k) {
-  cairn__buf_t *b = &t->scratch;
+  cairn_buf_t *b = &t->scratch;
   b->n = 0;
   b->failed = false;
-  cairn__buf_put_u64le(b, parent->serial);
-  cairn__buf_put_u8(b, (uint8_t)k->type);
+  cairn_buf_put_u64le(b, parent->serial);
+  cairn_buf_put_u8(b, (uint8_t)k->type);
   if (cairn__key_is_number(k))
-    cairn__buf_put_u64le(b, (uint64_t)k->index);
+    cairn_buf_put_u64le(b, (uint64_t)k->index);
   else
-    cairn__buf_put(b, k->name.p, k->name.n);
+    cairn_buf_put(b, k->name.p, k->name.n);
   return !b->failed;
 }
 
 cairn__node_t *cairn__node_find(cairn_tree_t *t, const cairn__node_t *parent,
                                 const cairn_key_t *key) {
   if (!set_scratch(t, parent, key)) return NULL;
-  return cairn__map_get(&t->nodes, cairn__buf_bytes(&t->scratch));
+  return cairn__map_get(&t->nodes, cairn_buf_bytes(&t->scratch));
 }
 
 static void add_child(cairn__node_t *parent, cairn__node_t *n) {
@@ -147,7 +147,7 @@ cairn__node_t *cairn__node_get(cairn_tree_t *t, cairn__node_t *parent,
   cairn__node_t *n = NULL;
   const void *name = NULL;
   if (!set_scratch(t, parent, key)) return NULL;
-  n = cairn__map_get(&t->nodes, cairn__buf_bytes(&t->scratch));
+  n = cairn__map_get(&t->nodes, cairn_buf_bytes(&t->scratch));
   if (n != NULL) return n;
   n = cairn__tree_alloc(t, sizeof *n, _Alignof(cairn__node_t));
   if (n != NULL && !cairn__key_is_number(key))
@@ -159,7 +159,7 @@ cairn__node_t *cairn__node_get(cairn_tree_t *t, cairn__node_t *parent,
     n->key.name = cairn_bytes(name, key->name.n);
   else
     n->key.index = key->index;
-  if (!cairn__map_set(&t->nodes, cairn__buf_bytes(&t->scratch), n, NULL))
+  if (!cairn__map_set(&t->nodes, cairn_buf_bytes(&t->scratch), n, NULL))
     return NULL;
   t->num_nodes++;
   add_child(parent, n);

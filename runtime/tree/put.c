@@ -76,15 +76,15 @@ static bool set_path(cairn_tree_t *t, cairn__entry_t *e,
 
 static bool set_name(cairn_tree_t *t, cairn_leaf_t *leaf) {
   char digits[24];
-  cairn__buf_t b = {0};
+  cairn_buf_t b = {0};
   for (size_t i = 0; i < leaf->path_n; i++) {
     cairn_bytes_t k = cairn__key_text(&leaf->path[i], digits);
-    if (i > 0) cairn__buf_put_u8(&b, '.');
-    cairn__buf_put(&b, k.p, k.n);
+    if (i > 0) cairn_buf_put_u8(&b, '.');
+    cairn_buf_put(&b, k.p, k.n);
   }
   const void *name = b.failed ? NULL : cairn__tree_copy(t, b.p, b.n);
   leaf->name = cairn_bytes(name, b.n);
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
   return name != NULL;
 }
 

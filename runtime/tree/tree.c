@@ -14,7 +14,7 @@ void cairn_tree_free(cairn_tree_t *tree) {
   if (tree == NULL) return;
   cairn__map_reset(&tree->nodes, NULL);
   cairn__map_reset(&tree->names, NULL);
-  cairn__buf_reset(&tree->scratch);
+  cairn_buf_reset(&tree->scratch);
   cairn__tree_arena_free(tree);
   free(tree->leaves);
   free(tree);

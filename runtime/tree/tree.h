@@ -6,8 +6,8 @@
 #ifndef CAIRN_TREE_TREE_H_
 #define CAIRN_TREE_TREE_H_
 
-#include "base/buf.h"
 #include "base/map.h"
+#include "cairn/buf.h"
 #include "cairn/tree.h"
 
 #define CAIRN__TREE_MAX_KEYS 256 /* in a path */
@@ -36,7 +36,7 @@ struct cairn_tree {
   cairn__node_t root;
   cairn__map_t nodes;
   cairn__map_t names;      /* joined name to the first entry that has it */
-  cairn__buf_t scratch;    /* keys of `nodes` */
+  cairn_buf_t scratch;     /* keys of `nodes` */
   cairn__entry_t **leaves; /* in flatten order if sorted */
   size_t n, cap, num_nodes;
   bool sorted;

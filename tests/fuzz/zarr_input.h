@@ -28,7 +28,7 @@ static void fuzz_encode(const cairn_zarr_t *z, const char *elements,
                         char *back) {
   const cairn__chain_t *c = z->chain;
   int64_t strides[CAIRN_MAX_RANK];
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   cairn__encoder_t e = {.frame_checksum = true};
   cairn_error_t err = {0};
   cairn__c_strides(c->rank, c->shape, (int64_t)c->item, strides);

@@ -20,7 +20,7 @@ struct call {
   cairn_written_t *written;
   cairn_upload_t *upload, **out_upload;
   uint64_t offset;
-  cairn__buf_t text; /* of a listing */
+  cairn_buf_t text; /* of a listing */
   int max;
 };
 
@@ -165,9 +165,9 @@ cairn_code_t kv_call_sync(cairn_kv_t *kv, const char *prefix,
 
 static bool note_key(void *arg, cairn_bytes_t key, int64_t size) {
   struct call *c = arg;
-  if (c->text.n > 0) cairn__buf_put_u8(&c->text, ' ');
-  cairn__buf_put(&c->text, key.p, key.n);
-  cairn__buf_printf(&c->text, ":%lld", (long long)size);
+  if (c->text.n > 0) cairn_buf_put_u8(&c->text, ' ');
+  cairn_buf_put(&c->text, key.p, key.n);
+  cairn_buf_printf(&c->text, ":%lld", (long long)size);
   return c->max == 0 || --c->max > 0;
 }
 
@@ -185,9 +185,9 @@ static char *listing(cairn_kv_t *kv, cairn__start_fn fn, const char *prefix,
                      int max, cairn_error_t *err) {
   struct call c = {.kv = kv, .key = cairn_bytes_str(prefix), .max = max};
   cairn_code_t rc = run(cairn_kv_runtime(kv), fn, &c, err);
-  cairn__buf_put_u8(&c.text, '\0');
-  if (rc != CAIRN_OK) cairn__buf_reset(&c.text);
-  return (char *)cairn__buf_steal(&c.text, NULL);
+  cairn_buf_put_u8(&c.text, '\0');
+  if (rc != CAIRN_OK) cairn_buf_reset(&c.text);
+  return (char *)cairn_buf_steal(&c.text, NULL);
 }
 
 char *kv_call_list(cairn_kv_t *kv, const char *prefix, int max,

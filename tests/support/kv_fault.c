@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "base/json.h"
+#include "cairn/json.h"
 
 #define MAX_RUNTIMES 64
 
@@ -231,37 +231,37 @@ static void on_open(cairn_wait_t *w) {
 }
 
 /* The inner store's URL or spec, as its own text. */
-static void base_text(const cairn__json_t *spec, cairn__buf_t *out) {
-  const cairn__json_t *base = cairn__json_get(spec, "base");
-  const cairn__json_t *path = cairn__json_get(spec, "path");
-  if (base != NULL && base->kind == CAIRN__JSON_STRING) {
-    cairn__buf_put(out, base->str.p, base->str.n);
+static void base_text(const cairn_json_t *spec, cairn_buf_t *out) {
+  const cairn_json_t *base = cairn_json_get(spec, "base");
+  const cairn_json_t *path = cairn_json_get(spec, "path");
+  if (base != NULL && base->kind == CAIRN_JSON_STRING) {
+    cairn_buf_put(out, base->str.p, base->str.n);
   } else if (base != NULL) {
-    cairn__json_emit(base, CAIRN__JSON_COMPACT, out);
+    cairn_json_emit(base, CAIRN_JSON_COMPACT, out);
   } else if (path != NULL) {
     if (path->str.n > 0 && path->str.p[0] != '/')
-      cairn__buf_put_str(out, "memory://");
-    cairn__buf_put(out, path->str.p, path->str.n);
+      cairn_buf_put_str(out, "memory://");
+    cairn_buf_put(out, path->str.p, path->str.n);
   }
-  cairn__buf_put_u8(out, '\0');
+  cairn_buf_put_u8(out, '\0');
 }
 
 static cairn_future_t *fault_open(cairn_runtime_t *rt, cairn_bytes_t spec,
                                   void **self) {
-  cairn__json_doc_t doc = {0};
-  cairn__buf_t url = {0};
+  cairn_json_doc_t doc = {0};
+  cairn_buf_t url = {0};
   cairn_error_t err = {0};
-  if (cairn__json_parse(spec, NULL, &doc, &err) != CAIRN_OK)
+  if (cairn_json_parse(spec, NULL, &doc, &err) != CAIRN_OK)
     return cairn_future_done(rt, &err);
   base_text(doc.root, &url);
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
   struct store *s = calloc(1, sizeof *s);
   if (s == NULL) abort();
   s->f = fault_of(rt);
   s->self = self;
   cairn_future_t *opened = s->opened = cairn_future_new(rt);
   cairn_then(cairn_kv_open(rt, (char *)url.p, &s->inner), &s->wait, on_open);
-  cairn__buf_reset(&url);
+  cairn_buf_reset(&url);
   return opened;
 }
 

@@ -14,7 +14,7 @@ struct call {
   int version;
   const cairn_bytes_t *names;
   cairn_zarr_t **out;
-  cairn__buf_t damage;
+  cairn_buf_t damage;
 };
 
 static cairn_future_t *do_write(void *arg) {
@@ -33,8 +33,8 @@ static cairn_future_t *do_open(void *arg) {
 }
 
 static void on_damage(void *arg, cairn_bytes_t key, const cairn_error_t *what) {
-  cairn__buf_printf(arg, "%.*s: %s\n", (int)key.n, (const char *)key.p,
-                    what->message);
+  cairn_buf_printf(arg, "%.*s: %s\n", (int)key.n, (const char *)key.p,
+                   what->message);
 }
 
 static cairn_future_t *do_verify(void *arg) {
@@ -65,9 +65,9 @@ cairn_code_t call_verify(cairn_kv_t *kv, cairn_array_io_t *io, size_t n,
                          char **damage, cairn_error_t *err) {
   struct call c = {.kv = kv, .io = io, .n = n};
   cairn_code_t rc = cairn__call(cairn_kv_runtime(kv), do_verify, &c, -1, err);
-  cairn__buf_put_u8(&c.damage, 0);
+  cairn_buf_put_u8(&c.damage, 0);
   size_t len;
-  *damage = (char *)cairn__buf_steal(&c.damage, &len);
+  *damage = (char *)cairn_buf_steal(&c.damage, &len);
   return rc;
 }
 

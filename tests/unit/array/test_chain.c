@@ -68,7 +68,7 @@ static cairn_code_t decode(const cairn_zarr_t *z, cairn_bytes_t in, void *out,
 }
 
 static cairn_code_t encode(const cairn_zarr_t *z, const void *src,
-                           cairn_codec_out_t *out, cairn_error_t *err) {
+                           cairn_buf_t *out, cairn_error_t *err) {
   cairn_error_t own = {0};
   if (err == NULL) err = &own;
   int64_t strides[CAIRN_MAX_RANK];
@@ -98,7 +98,7 @@ static void is(cairn_zarr_t *z, const char *stored, const char *elements,
                err.message);
   cr_expect_arr_eq(out, want, w.n, "%s", stored);
   if (back) {
-    cairn_codec_out_t again = {0};
+    cairn_buf_t again = {0};
     cr_expect_eq(encode(z, want, &again, NULL), CAIRN_OK);
     cr_expect_eq(again.n, s.n, "%s: %zu bytes", stored, again.n);
     if (again.n == s.n) cr_expect_arr_eq(again.p, in, s.n, "%s", stored);
@@ -185,7 +185,7 @@ Test(chain, transposed_chunks) {
              "{\"name\":\"transpose\",\"configuration\":{\"order\":%s}},%s",
              orders[k], BYTES("little"));
     cairn_zarr_t *z = zarr3("int16", "0", "[2,3,4]", codecs);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     int16_t stored[24], back[24];
     cr_assert_eq(encode(z, values, &out, NULL), CAIRN_OK);
     cr_assert_eq(out.n, 48);
@@ -270,7 +270,7 @@ Test(chain, huge_chunks_of_small_metadata_take_no_memory) {
 Test(chain, bool_of_2_is_corrupt_and_never_written) { /* E-CH-07 */
   cairn_zarr_t *z = zarr2("|b1", "[3]", "null", "C");
   uint8_t in[3] = {1, 0, 2};
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   is_corrupt(z, cairn_bytes(in, 3), "bool element 2 is 2");
   cr_expect_eq(encode(z, in, &out, NULL), CAIRN_INVALID);
   free(out.p);
@@ -299,7 +299,7 @@ Test(chain, sub_byte_types_use_the_low_bits) {
   for (size_t i = 0; i < 3; i++) {
     cairn_zarr_t *z = zarr2(cases[i].type, "[4]", "null", "C");
     uint8_t out[4];
-    cairn_codec_out_t again = {0};
+    cairn_buf_t again = {0};
     cr_expect_eq(decode(z, cairn_bytes(cases[i].stored, 4), out, false, NULL),
                  CAIRN_OK);
     cr_expect_arr_eq(out, cases[i].memory, 4, "%s", cases[i].type);
@@ -371,7 +371,7 @@ Test(chain, no_flipped_bit_passes) {
   for (int i = 0; i < 8; i++) values[i] = (float)i / 3;
   for (size_t k = 0; k < 4; k++) {
     cairn_zarr_t *z = zarr3("float32", "0.0", "[8]", chains[k]);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     float back[8];
     cr_assert_eq(encode(z, values, &out, NULL), CAIRN_OK);
     for (size_t bit = 0; bit < 8 * out.n; bit++) {
@@ -417,7 +417,7 @@ Test(chain, chains_round_trip) {
   for (uint32_t i = 0; i < 24; i++) values[i] = i * 0x01020304u;
   for (size_t k = 0; k < sizeof chains / sizeof *chains; k++) {
     cairn_zarr_t *z = zarr3("uint32", "0", "[4,6]", chains[k]);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     cairn_error_t err = {0};
     cr_assert_eq(encode(z, values, &out, &err), CAIRN_OK, "%s", err.message);
     cr_expect_eq(decode(z, cairn_bytes(out.p, out.n), back, false, &err),
@@ -441,7 +441,7 @@ Test(chain, detached_elements) {
   for (size_t k = 0; k < 3; k++) {
     cairn_zarr_t *z = zarr3("uint32", "0", "[6]", cases[k].chain);
     cairn__encoder_t e = {.detach = true};
-    cairn_codec_out_t rest = {0}, whole = {0};
+    cairn_buf_t rest = {0}, whole = {0};
     cr_assert_eq(
         cairn__chain_encode(&e, z->chain, values, strides, &rest, NULL),
         CAIRN_OK);

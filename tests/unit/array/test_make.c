@@ -93,12 +93,12 @@ static void remake(cairn_bytes_t text, const char *file, size_t *same) {
   cairn_zarr_unref(mine);
 }
 
-static void each_text(const cairn__json_t *v, const char *file, size_t *same) {
-  const cairn__json_t *m = cairn__json_get(v, "metadata");
-  const cairn__json_t *key = cairn__json_get(v, "metadata_key");
-  if (m != NULL && m->kind == CAIRN__JSON_STRING && key != NULL)
+static void each_text(const cairn_json_t *v, const char *file, size_t *same) {
+  const cairn_json_t *m = cairn_json_get(v, "metadata");
+  const cairn_json_t *key = cairn_json_get(v, "metadata_key");
+  if (m != NULL && m->kind == CAIRN_JSON_STRING && key != NULL)
     remake(m->str, file, same);
-  for (const cairn__json_t *e = v->child; e != NULL; e = e->next)
+  for (const cairn_json_t *e = v->child; e != NULL; e = e->next)
     each_text(e, file, same);
 }
 
@@ -114,11 +114,11 @@ Test(make, texts_of_all_fixtures) {
     size_t n = 0;
     snprintf(path, sizeof path, CAIRN_FIXTURES "/orbax/%s", e->d_name);
     char *text = read_file(path, &n);
-    cairn__json_doc_t doc;
-    cr_assert_eq(cairn__json_parse(cairn_bytes(text, n), NULL, &doc, NULL),
+    cairn_json_doc_t doc;
+    cr_assert_eq(cairn_json_parse(cairn_bytes(text, n), NULL, &doc, NULL),
                  CAIRN_OK, "%s", path);
     each_text(doc.root, e->d_name, &same);
-    cairn__json_free(&doc);
+    cairn_json_free(&doc);
     free(text);
   }
   closedir(dir);

@@ -3,31 +3,31 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "base/buf.h"
+#include "cairn/buf.h"
 
-static void expect(const cairn__buf_t *b, const void *want, size_t n) {
+static void expect(const cairn_buf_t *b, const void *want, size_t n) {
   cr_expect_not(b->failed);
-  cr_expect(cairn__bytes_eq(cairn__buf_bytes(b), cairn_bytes(want, n)));
+  cr_expect(cairn__bytes_eq(cairn_buf_bytes(b), cairn_bytes(want, n)));
 }
 
 Test(buf, empty_is_valid) {
-  cairn__buf_t b = {0};
-  cairn__buf_put(&b, NULL, 0);
-  cairn__buf_put_str(&b, "");
+  cairn_buf_t b = {0};
+  cairn_buf_put(&b, NULL, 0);
+  cairn_buf_put_str(&b, "");
   expect(&b, "", 0);
   size_t n = 1;
-  cr_expect_null(cairn__buf_steal(&b, &n));
+  cr_expect_null(cairn_buf_steal(&b, &n));
   cr_expect_eq(n, 0u);
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
 }
 
 Test(buf, integers_are_little_endian) {
-  cairn__buf_t b = {0};
-  cairn__buf_put_u8(&b, 0xab);
-  cairn__buf_put_u32le(&b, 0x01020304);
-  cairn__buf_put_u64le(&b, 0x0102030405060708);
+  cairn_buf_t b = {0};
+  cairn_buf_put_u8(&b, 0xab);
+  cairn_buf_put_u32le(&b, 0x01020304);
+  cairn_buf_put_u64le(&b, 0x0102030405060708);
   expect(&b, "\xab\4\3\2\1\b\7\6\5\4\3\2\1", 13);
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
 }
 
 /* Vectors of the LEB128 specification and of the widest values. */
@@ -43,38 +43,38 @@ Test(buf, varints_take_the_fewest_bytes) {
               {UINT32_MAX, "\xff\xff\xff\xff\x0f", 5},
               {UINT64_MAX, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10}};
   for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-    cairn__buf_t b = {0};
+    cairn_buf_t b = {0};
     uint64_t back = 1;
-    cairn__buf_put_varint(&b, want[i].v);
+    cairn_buf_put_varint(&b, want[i].v);
     expect(&b, want[i].bytes, want[i].n);
-    cairn__cur_t c = cairn__cur(cairn__buf_bytes(&b));
-    cr_expect(cairn__cur_varint64(&c, &back));
+    cairn_cur_t c = cairn_cur(cairn_buf_bytes(&b));
+    cr_expect(cairn_cur_varint64(&c, &back));
     cr_expect_eq(back, want[i].v);
-    cr_expect_eq(cairn__cur_left(&c), 0u);
-    cairn__buf_reset(&b);
+    cr_expect_eq(cairn_cur_left(&c), 0u);
+    cairn_buf_reset(&b);
   }
 }
 
 Test(buf, printf_appends_texts_of_any_length) {
-  cairn__buf_t b = {0};
+  cairn_buf_t b = {0};
   char *large = malloc(5001);
   memset(large, 'x', 5000);
   large[5000] = '\0';
-  cairn__buf_printf(&b, "%s", "");
-  cairn__buf_printf(&b, "%d-", 42);
-  cairn__buf_printf(&b, "%s", large);
+  cairn_buf_printf(&b, "%s", "");
+  cairn_buf_printf(&b, "%d-", 42);
+  cairn_buf_printf(&b, "%s", large);
   cr_expect_eq(b.n, 5003u);
   cr_expect_eq(memcmp(b.p, "42-xxx", 6), 0);
   cr_expect_eq(b.p[5002], 'x');
   free(large);
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
 }
 
 Test(buf, steal_moves) {
-  cairn__buf_t b = {0};
+  cairn_buf_t b = {0};
   size_t n;
-  cairn__buf_put_str(&b, "abc");
-  uint8_t *p = cairn__buf_steal(&b, &n);
+  cairn_buf_put_str(&b, "abc");
+  uint8_t *p = cairn_buf_steal(&b, &n);
   cr_expect_eq(n, 3u);
   cr_expect_eq(memcmp(p, "abc", 3), 0);
   cr_expect_null(b.p);
@@ -88,29 +88,29 @@ Test(cursor, getters_stop_at_the_end_and_stay_where_they_were) {
   uint8_t v8;
   uint32_t v32;
   uint64_t v64;
-  cairn__cur_t c = cairn__cur(cairn_bytes(bytes, sizeof bytes));
-  cr_expect(cairn__cur_u8(&c, &v8) && v8 == 1);
-  cr_expect(cairn__cur_u64le(&c, &v64) && v64 == 0x0908070605040302);
-  cr_expect_not(cairn__cur_u8(&c, &v8));
-  c = cairn__cur(cairn_bytes(bytes, 7));
-  cr_expect_not(cairn__cur_u64le(&c, &v64));
-  cr_expect_eq(cairn__cur_pos(&c), 0u);
-  cr_expect(cairn__cur_u32le(&c, &v32) && v32 == 0x04030201);
-  cr_expect_not(cairn__cur_u32le(&c, &v32));
-  cr_expect_not(cairn__cur_take(&c, 4, &piece));
-  cr_expect_not(cairn__cur_take(&c, SIZE_MAX, &piece));
-  cr_expect_eq(cairn__cur_pos(&c), 4u);
-  cr_expect(cairn__cur_take(&c, 3, &piece) && piece.p == bytes + 4);
-  cr_expect_eq(cairn__cur_left(&c), 0u);
+  cairn_cur_t c = cairn_cur(cairn_bytes(bytes, sizeof bytes));
+  cr_expect(cairn_cur_u8(&c, &v8) && v8 == 1);
+  cr_expect(cairn_cur_u64le(&c, &v64) && v64 == 0x0908070605040302);
+  cr_expect_not(cairn_cur_u8(&c, &v8));
+  c = cairn_cur(cairn_bytes(bytes, 7));
+  cr_expect_not(cairn_cur_u64le(&c, &v64));
+  cr_expect_eq(cairn_cur_pos(&c), 0u);
+  cr_expect(cairn_cur_u32le(&c, &v32) && v32 == 0x04030201);
+  cr_expect_not(cairn_cur_u32le(&c, &v32));
+  cr_expect_not(cairn_cur_take(&c, 4, &piece));
+  cr_expect_not(cairn_cur_take(&c, SIZE_MAX, &piece));
+  cr_expect_eq(cairn_cur_pos(&c), 4u);
+  cr_expect(cairn_cur_take(&c, 3, &piece) && piece.p == bytes + 4);
+  cr_expect_eq(cairn_cur_left(&c), 0u);
 }
 
 Test(cursor, empty_bytes_give_nothing) {
   cairn_bytes_t none = {0}, piece = {0};
   uint64_t v;
-  cairn__cur_t c = cairn__cur(none);
-  cr_expect_not(cairn__cur_varint64(&c, &v));
-  cr_expect_not(cairn__cur_u64le(&c, &v));
-  cr_expect(cairn__cur_take(&c, 0, &piece));
+  cairn_cur_t c = cairn_cur(none);
+  cr_expect_not(cairn_cur_varint64(&c, &v));
+  cr_expect_not(cairn_cur_u64le(&c, &v));
+  cr_expect(cairn_cur_take(&c, 0, &piece));
   cr_expect_eq(piece.n, 0u);
 }
 
@@ -130,11 +130,11 @@ Test(cursor, varint64_forms) {
       {"\x80", 1, false, 0},
       {"\xff\xff", 2, false, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    cairn__cur_t c = cairn__cur(cairn_bytes(cases[i].bytes, cases[i].n));
+    cairn_cur_t c = cairn_cur(cairn_bytes(cases[i].bytes, cases[i].n));
     uint64_t v = 0;
-    cr_expect_eq(cairn__cur_varint64(&c, &v), cases[i].ok, "case %zu", i);
+    cr_expect_eq(cairn_cur_varint64(&c, &v), cases[i].ok, "case %zu", i);
     cr_expect_eq(v, cases[i].v);
-    cr_expect_eq(cairn__cur_pos(&c), cases[i].ok ? cases[i].n : 0);
+    cr_expect_eq(cairn_cur_pos(&c), cases[i].ok ? cases[i].n : 0);
   }
 }
 
@@ -146,10 +146,10 @@ Test(cursor, varint32_forms) {
       {"\x80\x80\x80\x80\x80\x00", 6, false, 0},
       {"\x80\x80\x80\x80", 4, false, 0}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    cairn__cur_t c = cairn__cur(cairn_bytes(cases[i].bytes, cases[i].n));
+    cairn_cur_t c = cairn_cur(cairn_bytes(cases[i].bytes, cases[i].n));
     uint32_t v = 0;
-    cr_expect_eq(cairn__cur_varint32(&c, &v), cases[i].ok, "case %zu", i);
+    cr_expect_eq(cairn_cur_varint32(&c, &v), cases[i].ok, "case %zu", i);
     cr_expect_eq(v, (uint32_t)cases[i].v);
-    cr_expect_eq(cairn__cur_pos(&c), cases[i].ok ? cases[i].n : 0);
+    cr_expect_eq(cairn_cur_pos(&c), cases[i].ok ? cases[i].n : 0);
   }
 }

@@ -86,13 +86,13 @@ Test(encode, hex_both_ways) {
 
 static void check_base64(const char *plain, size_t n, bool url,
                          const char *text) {
-  cairn__buf_t out = {0};
+  cairn_buf_t out = {0};
   cairn__base64(cairn_bytes(plain, n), url, &out);
-  cr_expect(cairn__bytes_eq(cairn__buf_bytes(&out), S(text)), "%s", text);
-  cairn__buf_reset(&out);
+  cr_expect(cairn__bytes_eq(cairn_buf_bytes(&out), S(text)), "%s", text);
+  cairn_buf_reset(&out);
   cr_expect(cairn__unbase64(S(text), url, &out), "%s", text);
-  cr_expect(cairn__bytes_eq(cairn__buf_bytes(&out), cairn_bytes(plain, n)));
-  cairn__buf_reset(&out);
+  cr_expect(cairn__bytes_eq(cairn_buf_bytes(&out), cairn_bytes(plain, n)));
+  cairn_buf_reset(&out);
 }
 
 /* RFC 4648, section 10; and section 5's two other digits. */
@@ -113,11 +113,11 @@ Test(encode, malformed_base64_is_refused_and_leaves_the_buffer) {
       "Z",    "Zg",       "Zg=",      "Zh==",     "Zm9=", "Z===",
       "====", "Zg==Zg==", "Zm9v Zg=", "Zm9v-w==", "Zm\n9"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    cairn__buf_t out = {0};
-    cairn__buf_put_str(&out, "x");
+    cairn_buf_t out = {0};
+    cairn_buf_put_str(&out, "x");
     cr_expect_not(cairn__unbase64(S(bad[i]), false, &out), "%s", bad[i]);
     cr_expect_eq(out.n, 1u);
-    cairn__buf_reset(&out);
+    cairn_buf_reset(&out);
   }
 }
 
@@ -126,11 +126,11 @@ Test(utf8, every_code_point_comes_back) {
     uint8_t bytes[4];
     uint32_t back;
     if (cp == 0xd800) cp = 0xe000;
-    cairn__cur_t c =
-        cairn__cur(cairn_bytes(bytes, cairn__utf8_encode(cp, bytes)));
+    cairn_cur_t c =
+        cairn_cur(cairn_bytes(bytes, cairn__utf8_encode(cp, bytes)));
     cr_assert(cairn__utf8_next(&c, &back));
     cr_assert_eq(back, cp);
-    cr_assert_eq(cairn__cur_left(&c), 0u);
+    cr_assert_eq(cairn_cur_left(&c), 0u);
   }
 }
 

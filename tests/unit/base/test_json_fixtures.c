@@ -7,48 +7,48 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "base/json.h"
+#include "cairn/json.h"
 
 static const struct {
   const char *pattern;
-  cairn__json_dialect_t dialect;
+  cairn_json_dialect_t dialect;
 } kinds[] = {
-    {"*/_METADATA", CAIRN__JSON_PYTHON},
-    {"*/_CHECKPOINT_METADATA", CAIRN__JSON_PYTHON},
-    {"*/_ROOT_METADATA", CAIRN__JSON_PYTHON},
-    {"*/array_metadatas/process_*", CAIRN__JSON_PYTHON},
-    {"*/.zarray", CAIRN__JSON_COMPACT},
-    {"*/zarr.json", CAIRN__JSON_COMPACT},
-    {"*/_strings.json", CAIRN__JSON_COMPACT},
-    {"*/_sharding", CAIRN__JSON_COMPACT},
+    {"*/_METADATA", CAIRN_JSON_PYTHON},
+    {"*/_CHECKPOINT_METADATA", CAIRN_JSON_PYTHON},
+    {"*/_ROOT_METADATA", CAIRN_JSON_PYTHON},
+    {"*/array_metadatas/process_*", CAIRN_JSON_PYTHON},
+    {"*/.zarray", CAIRN_JSON_COMPACT},
+    {"*/zarr.json", CAIRN_JSON_COMPACT},
+    {"*/_strings.json", CAIRN_JSON_COMPACT},
+    {"*/_sharding", CAIRN_JSON_COMPACT},
 };
 
 static int files;
 
-static cairn__buf_t contents(const char *path) {
-  cairn__buf_t b = {0};
+static cairn_buf_t contents(const char *path) {
+  cairn_buf_t b = {0};
   char piece[65536];
   size_t n;
   FILE *f = fopen(path, "rb");
   cr_assert(f != NULL, "cannot open %s", path);
   while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-    cairn__buf_put(&b, piece, n);
+    cairn_buf_put(&b, piece, n);
   fclose(f);
   cr_assert_not(b.failed);
   return b;
 }
 
-static bool comes_back(const char *path, const cairn__buf_t *text,
-                       cairn__json_dialect_t d) {
-  cairn__json_doc_t doc;
+static bool comes_back(const char *path, const cairn_buf_t *text,
+                       cairn_json_dialect_t d) {
+  cairn_json_doc_t doc;
   cairn_error_t err = {0};
-  cairn__buf_t out = {0};
-  cr_assert_eq(cairn__json_parse(cairn__buf_bytes(text), NULL, &doc, &err),
+  cairn_buf_t out = {0};
+  cr_assert_eq(cairn_json_parse(cairn_buf_bytes(text), NULL, &doc, &err),
                CAIRN_OK, "%s: %s", path, err.message);
-  cairn__json_emit(doc.root, d, &out);
-  bool equal = cairn__bytes_eq(cairn__buf_bytes(text), cairn__buf_bytes(&out));
-  cairn__json_free(&doc);
-  cairn__buf_reset(&out);
+  cairn_json_emit(doc.root, d, &out);
+  bool equal = cairn__bytes_eq(cairn_buf_bytes(text), cairn_buf_bytes(&out));
+  cairn_json_free(&doc);
+  cairn_buf_reset(&out);
   return equal;
 }
 
@@ -65,12 +65,12 @@ static int visit(const char *path, const struct stat *st, int type,
   if (type != FTW_F || fnmatch("*/orbax/j*", path, 0) == 0) return 0;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     if (fnmatch(kinds[i].pattern, path, 0) != 0) continue;
-    cairn__buf_t text = contents(path);
+    cairn_buf_t text = contents(path);
     bool ok =
         comes_back(path, &text, kinds[i].dialect) ||
-        (is_exception(path) && comes_back(path, &text, CAIRN__JSON_PYTHON));
+        (is_exception(path) && comes_back(path, &text, CAIRN_JSON_PYTHON));
     cr_expect(ok, "%s does not come back", path);
-    cairn__buf_reset(&text);
+    cairn_buf_reset(&text);
     files++;
   }
   return 0;

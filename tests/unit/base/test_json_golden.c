@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "base/base.h"
-#include "base/json.h"
 #include "base/utf8.h"
+#include "cairn/json.h"
 #include "unit/base/files.h"
 
 typedef struct lines {
@@ -24,18 +24,18 @@ static void done(lines_t *l) {
   free(l->line);
 }
 
-static void parse(cairn_bytes_t text, cairn__json_doc_t *doc) {
+static void parse(cairn_bytes_t text, cairn_json_doc_t *doc) {
   cairn_error_t err = {0};
-  cr_assert_eq(cairn__json_parse(text, NULL, doc, &err), CAIRN_OK, "%s: %.*s",
+  cr_assert_eq(cairn_json_parse(text, NULL, doc, &err), CAIRN_OK, "%s: %.*s",
                err.message, (int)text.n, (const char *)text.p);
 }
 
-static void expect_bytes(cairn__buf_t *have, cairn_bytes_t want) {
+static void expect_bytes(cairn_buf_t *have, cairn_bytes_t want) {
   cr_assert(!have->failed);
-  cr_expect(cairn__bytes_eq(cairn__buf_bytes(have), want),
+  cr_expect(cairn__bytes_eq(cairn_buf_bytes(have), want),
             "have %.*s\nwant %.*s", (int)have->n, (const char *)have->p,
             (int)want.n, (const char *)want.p);
-  cairn__buf_reset(have);
+  cairn_buf_reset(have);
 }
 
 Test(json_golden, documents_come_out_as_python_writes_them) {
@@ -43,18 +43,18 @@ Test(json_golden, documents_come_out_as_python_writes_them) {
   cairn_bytes_t line;
   int n = 0;
   for (; next(&l, false, &line); n++) {
-    cairn__json_doc_t doc, indented;
-    cairn__buf_t out = {0};
+    cairn_json_doc_t doc, indented;
+    cairn_buf_t out = {0};
     parse(line, &doc);
     next(&l, true, &line);
-    cairn__json_emit(doc.root, CAIRN__JSON_PYTHON, &out);
+    cairn_json_emit(doc.root, CAIRN_JSON_PYTHON, &out);
     expect_bytes(&out, line);
     next(&l, true, &line);
     parse(line, &indented);
-    cairn__json_emit(doc.root, CAIRN__JSON_INDENT, &out);
+    cairn_json_emit(doc.root, CAIRN_JSON_INDENT, &out);
     expect_bytes(&out, indented.root->str);
-    cairn__json_free(&doc);
-    cairn__json_free(&indented);
+    cairn_json_free(&doc);
+    cairn_json_free(&indented);
   }
   cr_expect_gt(n, 40);
   done(&l);
@@ -66,12 +66,12 @@ Test(json_golden, reals_come_out_as_python_and_tensorstore_write_them) {
   int n = 0;
   for (; next(&l, false, &line); n++) {
     char hex[64], python[64], tensorstore[64];
-    cairn__buf_t out = {0};
+    cairn_buf_t out = {0};
     cr_assert_eq(sscanf(l.line, "%63s %63s %63s", hex, python, tensorstore), 3);
     double r = strtod(hex, NULL);
-    cairn__json_emit_real(r, CAIRN__JSON_PYTHON, &out);
+    cairn_json_emit_real(r, CAIRN_JSON_PYTHON, &out);
     expect_bytes(&out, cairn_bytes_str(python));
-    cairn__json_emit_real(r, CAIRN__JSON_COMPACT, &out);
+    cairn_json_emit_real(r, CAIRN_JSON_COMPACT, &out);
     expect_bytes(&out, cairn_bytes_str(tensorstore));
   }
   cr_expect_gt(n, 7000);
@@ -83,32 +83,32 @@ Test(json_golden, reprs_of_strings_are_pythons) {
   cairn_bytes_t line;
   int n = 0;
   for (; next(&l, false, &line); n++) {
-    cairn__json_doc_t string, repr;
-    cairn__buf_t out = {0};
+    cairn_json_doc_t string, repr;
+    cairn_buf_t out = {0};
     parse(line, &string);
     next(&l, true, &line);
     parse(line, &repr);
-    cairn__py_repr(string.root->str, &out);
+    cairn_py_repr(string.root->str, &out);
     expect_bytes(&out, repr.root->str);
-    cairn__json_free(&string);
-    cairn__json_free(&repr);
+    cairn_json_free(&string);
+    cairn_json_free(&repr);
   }
   cr_expect_gt(n, 10);
   done(&l);
 }
 
 static uint32_t crc32_of_page(uint32_t first) {
-  cairn__buf_t text = {0}, out = {0};
+  cairn_buf_t text = {0}, out = {0};
   for (uint32_t cp = first; cp < first + 4096; cp++) {
     uint8_t utf8[4];
     if (cp >= 0xd800 && cp < 0xe000) continue;
-    cairn__buf_put(&text, utf8, cairn__utf8_encode(cp, utf8));
+    cairn_buf_put(&text, utf8, cairn__utf8_encode(cp, utf8));
   }
-  cairn__py_repr(cairn__buf_bytes(&text), &out);
+  cairn_py_repr(cairn_buf_bytes(&text), &out);
   cr_assert(!text.failed && !out.failed);
   uint32_t crc = (uint32_t)crc32(0, out.p, (uInt)out.n);
-  cairn__buf_reset(&text);
-  cairn__buf_reset(&out);
+  cairn_buf_reset(&text);
+  cairn_buf_reset(&out);
   return crc;
 }
 
@@ -128,8 +128,8 @@ Test(json_golden, repr_of_every_code_point_is_pythons) {
 /* Python shows a byte of a file name that is not UTF-8 (surrogateescape) as
  * repr(b"a\xff".decode("utf-8", "surrogateescape")) == "'a\\udcff'". */
 Test(json_golden, repr_of_a_stray_byte_is_its_surrogate) {
-  cairn__buf_t out = {0};
-  cairn__py_repr(cairn_bytes_str("a\xff"), &out);
+  cairn_buf_t out = {0};
+  cairn_py_repr(cairn_bytes_str("a\xff"), &out);
   expect_bytes(&out, cairn_bytes_str("'a\\udcff'"));
 }
 
@@ -143,20 +143,20 @@ Test(json_golden, compact_is_sorted_and_raw) {
       "{\"\":[-0.0,2.0,null,{\"y\":true,\"z\":1,\"\xc3\xbf\":0}],"
       "\"a/\x7f\\u0001\xe2\x82\xac\xf0\x9f\x98\x80\\\"\\\\\\b\\f\\n\\r\\t\":"
       "9223372036854775808,\"aa\":null,\"b\":1}";
-  cairn__json_doc_t doc;
-  cairn__buf_t out = {0};
+  cairn_json_doc_t doc;
+  cairn_buf_t out = {0};
   parse(cairn_bytes_str(text), &doc);
-  cairn__json_emit(doc.root, CAIRN__JSON_COMPACT, &out);
+  cairn_json_emit(doc.root, CAIRN_JSON_COMPACT, &out);
   expect_bytes(&out, cairn_bytes_str(want));
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
 }
 
 Test(json_golden, stray_bytes_in_strings_become_u_fffd) {
-  cairn__buf_t out = {0};
+  cairn_buf_t out = {0};
   cairn_bytes_t s = cairn_bytes_str("a\xff\xe2\x82z");
-  cairn__json_emit_str(s, CAIRN__JSON_PYTHON, &out);
+  cairn_json_emit_str(s, CAIRN_JSON_PYTHON, &out);
   expect_bytes(&out, cairn_bytes_str("\"a\\ufffd\\ufffd\\ufffdz\""));
-  cairn__json_emit_str(s, CAIRN__JSON_COMPACT, &out);
+  cairn_json_emit_str(s, CAIRN_JSON_COMPACT, &out);
   expect_bytes(&out,
                cairn_bytes_str("\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\""));
 }

@@ -5,22 +5,22 @@
 #include <math.h>
 
 #include "base/base.h"
-#include "base/json.h"
+#include "cairn/json.h"
 
-static bool same(const cairn__json_t *a, const json_t *b);
+static bool same(const cairn_json_t *a, const json_t *b);
 
-static bool same_array(const cairn__json_t *a, const json_t *b) {
+static bool same_array(const cairn_json_t *a, const json_t *b) {
   if (a->n != json_array_size(b)) return false;
   size_t i = 0;
-  for (const cairn__json_t *v = a->child; v != NULL; v = v->next)
+  for (const cairn_json_t *v = a->child; v != NULL; v = v->next)
     if (!same(v, json_array_get(b, i++))) return false;
   return true;
 }
 
-static bool same_object(const cairn__json_t *a, json_t *b) {
+static bool same_object(const cairn_json_t *a, json_t *b) {
   if (a->n != json_object_size(b)) return false;
   void *it = json_object_iter(b);
-  for (const cairn__json_t *v = a->child; v != NULL; v = v->next) {
+  for (const cairn_json_t *v = a->child; v != NULL; v = v->next) {
     if (!cairn__bytes_eq(v->key, cairn_bytes_str(json_object_iter_key(it))) ||
         !same(v, json_object_iter_value(it)))
       return false;
@@ -29,23 +29,23 @@ static bool same_object(const cairn__json_t *a, json_t *b) {
   return true;
 }
 
-static bool same(const cairn__json_t *a, const json_t *b) {
+static bool same(const cairn_json_t *a, const json_t *b) {
   switch (a->kind) {
-    case CAIRN__JSON_NULL:
+    case CAIRN_JSON_NULL:
       return json_is_null(b);
-    case CAIRN__JSON_BOOL:
+    case CAIRN_JSON_BOOL:
       return json_is_boolean(b) && json_is_true(b) == a->b;
-    case CAIRN__JSON_INT:
+    case CAIRN_JSON_INT:
       return json_is_integer(b) && json_integer_value(b) == a->i;
-    case CAIRN__JSON_REAL:
+    case CAIRN_JSON_REAL:
       return json_is_real(b) && json_real_value(b) == a->r;
-    case CAIRN__JSON_STRING:
+    case CAIRN_JSON_STRING:
       return json_is_string(b) &&
              cairn__bytes_eq(a->str, cairn_bytes(json_string_value(b),
                                                  json_string_length(b)));
-    case CAIRN__JSON_ARRAY:
+    case CAIRN_JSON_ARRAY:
       return json_is_array(b) && same_array(a, b);
-    case CAIRN__JSON_OBJECT:
+    case CAIRN_JSON_OBJECT:
       return json_is_object(b) && same_object(a, (json_t *)b);
     default:
       return false;
@@ -54,19 +54,19 @@ static bool same(const cairn__json_t *a, const json_t *b) {
 
 /* Does it hold what jansson refuses on purpose: integers beyond int64, reals
  * beyond double, NUL in keys? */
-static bool beyond_jansson(const cairn__json_t *a) {
-  if (a->kind == CAIRN__JSON_BIGINT) return true;
-  if (a->kind == CAIRN__JSON_REAL && !isfinite(a->r)) return true;
+static bool beyond_jansson(const cairn_json_t *a) {
+  if (a->kind == CAIRN_JSON_BIGINT) return true;
+  if (a->kind == CAIRN_JSON_REAL && !isfinite(a->r)) return true;
   if (a->key.n != 0 && memchr(a->key.p, 0, a->key.n) != NULL) return true;
-  for (const cairn__json_t *v = a->child; v != NULL; v = v->next)
+  for (const cairn_json_t *v = a->child; v != NULL; v = v->next)
     if (beyond_jansson(v)) return true;
   return false;
 }
 
 static void compare(cairn_bytes_t text) {
-  cairn__json_limits_t lim = {.strict = true};
-  cairn__json_doc_t ours;
-  bool ok = cairn__json_parse(text, &lim, &ours, NULL) == CAIRN_OK;
+  cairn_json_limits_t lim = {.strict = true};
+  cairn_json_doc_t ours;
+  bool ok = cairn_json_parse(text, &lim, &ours, NULL) == CAIRN_OK;
   json_t *theirs = json_loadb((const char *)text.p, text.n,
                               JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
   if (theirs == NULL)
@@ -76,7 +76,7 @@ static void compare(cairn_bytes_t text) {
     cr_assert(ok && same(ours.root, theirs), "we differ on %.*s", (int)text.n,
               (const char *)text.p);
   json_decref(theirs);
-  cairn__json_free(&ours);
+  cairn_json_free(&ours);
 }
 
 static const char *const texts[] = {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/base.h"
-#include "base/json.h"
 #include "base/map.h"
+#include "cairn/json.h"
 
 void *__real_malloc(size_t n);
 void *__real_calloc(size_t n, size_t size);
@@ -36,77 +36,77 @@ void *__wrap_realloc(void *p, size_t n) {
   return refuse() ? NULL : __real_realloc(p, n);
 }
 
-static void put_large_document(cairn__buf_t *text) {
-  cairn__buf_put_u8(text, '{');
+static void put_large_document(cairn_buf_t *text) {
+  cairn_buf_put_u8(text, '{');
   for (int i = 0; i < 200; i++)
-    cairn__buf_printf(text, "\"key %d\":[\"\\u00e9\",%d.5,1%030d],", i % 150, i,
-                      i);
-  cairn__buf_put_str(text, "\"r\":0.");
-  for (int i = 0; i < 100; i++) cairn__buf_put_u8(text, '3');
-  cairn__buf_put_u8(text, '}');
+    cairn_buf_printf(text, "\"key %d\":[\"\\u00e9\",%d.5,1%030d],", i % 150, i,
+                     i);
+  cairn_buf_put_str(text, "\"r\":0.");
+  for (int i = 0; i < 100; i++) cairn_buf_put_u8(text, '3');
+  cairn_buf_put_u8(text, '}');
 }
 
 Test(memory, parsing_says_when_there_is_none) {
-  cairn__buf_t text = {0};
+  cairn_buf_t text = {0};
   put_large_document(&text);
   cairn_code_t code = CAIRN_NO_MEMORY;
   long n = 0;
   for (; code != CAIRN_OK; n++) {
-    cairn__json_doc_t doc;
+    cairn_json_doc_t doc;
     cairn_error_t err = {0};
     left = n;
-    code = cairn__json_parse(cairn__buf_bytes(&text), NULL, &doc, &err);
+    code = cairn_json_parse(cairn_buf_bytes(&text), NULL, &doc, &err);
     left = -1;
     cr_assert_eq(err.code, code);
     cr_assert(code == CAIRN_OK || code == CAIRN_NO_MEMORY);
     cr_assert_eq(code == CAIRN_OK, doc.root != NULL);
-    cairn__json_free(&doc);
+    cairn_json_free(&doc);
   }
   cr_expect_gt(n, 5);
-  cairn__buf_reset(&text);
+  cairn_buf_reset(&text);
 }
 
 Test(memory, emitting_marks_the_buffer) {
-  cairn__buf_t text = {0};
-  cairn__json_doc_t doc;
+  cairn_buf_t text = {0};
+  cairn_json_doc_t doc;
   put_large_document(&text);
-  cr_assert_eq(cairn__json_parse(cairn__buf_bytes(&text), NULL, &doc, NULL),
+  cr_assert_eq(cairn_json_parse(cairn_buf_bytes(&text), NULL, &doc, NULL),
                CAIRN_OK);
   bool failed = true;
   long n = 0;
   for (; failed; n++) {
-    cairn__buf_t out = {0};
+    cairn_buf_t out = {0};
     left = n;
-    cairn__json_emit(doc.root, CAIRN__JSON_COMPACT, &out);
+    cairn_json_emit(doc.root, CAIRN_JSON_COMPACT, &out);
     left = -1;
     failed = out.failed;
     cr_assert(failed || out.p[out.n - 1] == '}');
-    cairn__buf_reset(&out);
+    cairn_buf_reset(&out);
   }
   cr_expect_gt(n, 3);
-  cairn__json_free(&doc);
-  cairn__buf_reset(&text);
+  cairn_json_free(&doc);
+  cairn_buf_reset(&text);
 }
 
 Test(memory, building_leaves_the_tree_as_it_was) {
-  cairn__json_doc_t doc = {0};
-  cairn__json_t *root = NULL;
+  cairn_json_doc_t doc = {0};
+  cairn_json_t *root = NULL;
   cairn_bytes_t none = {0};
   left = 0;
-  cr_expect_null(cairn__json_add(&doc, NULL, none, CAIRN__JSON_OBJECT));
+  cr_expect_null(cairn_json_add(&doc, NULL, none, CAIRN_JSON_OBJECT));
   left = -1;
   cr_expect_null(doc.root);
-  root = cairn__json_add(&doc, NULL, none, CAIRN__JSON_OBJECT);
+  root = cairn_json_add(&doc, NULL, none, CAIRN_JSON_OBJECT);
   cr_assert_not_null(root);
   char *large = calloc(1, 100000);
   left = 0;
-  cr_expect_null(cairn__json_add_str(&doc, root, cairn_bytes_str("k"),
-                                     cairn_bytes(large, 100000)));
+  cr_expect_null(cairn_json_add_str(&doc, root, cairn_bytes_str("k"),
+                                    cairn_bytes(large, 100000)));
   left = -1;
   cr_expect_eq(root->n, 0u);
   cr_expect_null(root->child);
   free(large);
-  cairn__json_free(&doc);
+  cairn_json_free(&doc);
 }
 
 Test(memory, map_is_unchanged_by_a_failed_insert) {
@@ -130,27 +130,27 @@ Test(memory, map_is_unchanged_by_a_failed_insert) {
 }
 
 Test(memory, buffer_stays_failed_and_keeps_what_it_has) {
-  cairn__buf_t b = {0};
-  cairn__buf_put_str(&b, "kept");
+  cairn_buf_t b = {0};
+  cairn_buf_put_str(&b, "kept");
   left = 0;
-  for (int i = 0; i < 100; i++) cairn__buf_put_u64le(&b, 1);
+  for (int i = 0; i < 100; i++) cairn_buf_put_u64le(&b, 1);
   left = -1;
   cr_expect(b.failed);
   size_t n = b.n;
-  cairn__buf_put_u8(&b, 1);
-  cairn__buf_printf(&b, "%d", 1);
+  cairn_buf_put_u8(&b, 1);
+  cairn_buf_printf(&b, "%d", 1);
   cr_expect_eq(b.n, n, "nothing is appended after a failure");
   cr_expect_eq(memcmp(b.p, "kept", 4), 0);
-  cr_expect_not(cairn__buf_reserve(&b, 1));
-  cairn__buf_reset(&b);
+  cr_expect_not(cairn_buf_reserve(&b, 1));
+  cairn_buf_reset(&b);
   cr_expect_not(b.failed);
 }
 
 Test(memory, sizes_that_overflow_fail_without_allocating) {
-  cairn__buf_t b = {0};
-  cairn__buf_put_u8(&b, 1);
-  cr_expect_not(cairn__buf_reserve(&b, SIZE_MAX));
+  cairn_buf_t b = {0};
+  cairn_buf_put_u8(&b, 1);
+  cr_expect_not(cairn_buf_reserve(&b, SIZE_MAX));
   cr_expect(b.failed);
-  cairn__buf_reset(&b);
+  cairn_buf_reset(&b);
   cr_expect_null(cairn__bytes_dup(cairn_bytes("", SIZE_MAX)));
 }

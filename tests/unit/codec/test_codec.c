@@ -9,7 +9,7 @@ static const cairn_codec_ops_t *find(const char *name) {
 }
 
 static cairn_code_t run_decode(const char *name, cairn_bytes_t in, size_t max,
-                               cairn_codec_out_t *out) {
+                               cairn_buf_t *out) {
   cairn_codec_params_t p = {.size = sizeof p};
   cairn_error_t err = {0};
   cairn_code_t rc = find(name)->decode(&p, in, max, out, &err);
@@ -34,7 +34,7 @@ Test(codec, names_are_found_exactly) {
 /* The check value of CRC-32C, e3069283, little endian. */
 Test(codec, crc32c_appends_the_sum) {
   cairn_codec_params_t p = {.size = sizeof p};
-  cairn_codec_out_t out = {0}, back = {0};
+  cairn_buf_t out = {0}, back = {0};
   cr_assert_eq(
       find("crc32c")->encode(&p, cairn_bytes_str("123456789"), &out, NULL),
       CAIRN_OK);
@@ -54,7 +54,7 @@ Test(codec, crc32c_appends_the_sum) {
 Test(codec, crc32c_too_short_or_wrong_is_corrupt) {
   uint8_t bytes[13];
   memcpy(bytes, "123456789\x83\x92\x06\xe3", 13);
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   for (size_t n = 0; n < 13; n++)
     cr_expect_eq(run_decode("crc32c", cairn_bytes(bytes, n), 100, &out),
                  CAIRN_CORRUPT);
@@ -80,7 +80,7 @@ Test(codec, deflate_streams_decode_or_are_corrupt) {
   for (size_t i = 0; i < 2; i++) {
     uint8_t in[128];
     cairn_bytes_t s = hex(cases[i].stream, in);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     cr_assert_eq(run_decode(cases[i].codec, s, 25, &out), CAIRN_OK);
     cr_assert_eq(out.n, 25);
     cr_assert_arr_eq(out.p, text, 25);
@@ -107,7 +107,7 @@ Test(codec, deflate_round_trips_beyond_one_step) {
   for (size_t i = 0; i < 2; i++) {
     for (int level = 0; level <= 9; level += 3) {
       cairn_codec_params_t p = {.size = sizeof p, .level = level};
-      cairn_codec_out_t out = {0}, back = {0};
+      cairn_buf_t out = {0}, back = {0};
       cr_assert_eq(find(names[i])->encode(&p, cairn_bytes(src, n), &out, NULL),
                    CAIRN_OK);
       cr_assert_eq(run_decode(names[i], cairn_bytes(out.p, out.n), n, &back),
@@ -122,7 +122,7 @@ Test(codec, deflate_round_trips_beyond_one_step) {
 
 Test(codec, level_out_of_range_is_invalid) {
   cairn_codec_params_t p = {.size = sizeof p, .level = 10};
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   cr_assert_eq(find("gzip")->encode(&p, cairn_bytes_str("a"), &out, NULL),
                CAIRN_INVALID);
 }

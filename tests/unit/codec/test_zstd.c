@@ -32,8 +32,7 @@ static uint8_t *noise(size_t n) {
   return p;
 }
 
-static cairn_code_t decode(cairn_bytes_t in, size_t max,
-                           cairn_codec_out_t *out) {
+static cairn_code_t decode(cairn_bytes_t in, size_t max, cairn_buf_t *out) {
   cairn_codec_params_t p = params(0, false, false);
   cairn_error_t err = {0};
   cairn_code_t rc = zstd()->decode(&p, in, max, out, &err);
@@ -58,7 +57,7 @@ Test(zstd, frames_of_the_reference_decode) {
     uint8_t in[64], want[64];
     cairn_bytes_t w = hex(cases[i].value, want);
     cairn_bytes_t f = hex(cases[i].frame, in);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     cr_assert_eq(decode(f, w.n, &out), CAIRN_OK, "%s", cases[i].frame);
     cr_assert(out.n == w.n && (w.n == 0 || memcmp(out.p, w.p, w.n) == 0));
     cr_assert(w.n == 0 || decode(f, w.n - 1, &out) == CAIRN_CORRUPT);
@@ -80,7 +79,7 @@ Test(zstd, stored_frames_have_these_bytes) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cairn_codec_params_t p = params(3, cases[i].checksum, true);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     uint8_t want[64];
     cairn_bytes_t w = hex(cases[i].frame, want);
     cr_assert_eq(zstd()->encode(&p, cairn_bytes_str(cases[i].text), &out, NULL),
@@ -97,7 +96,7 @@ Test(zstd, stored_frames_of_all_header_sizes_decode_with_libzstd) {
   uint8_t *src = noise(1000000), *dst = malloc(1000000);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     cairn_codec_params_t p = params(0, true, true);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     cr_assert_eq(zstd()->encode(&p, cairn_bytes(src, sizes[i]), &out, NULL),
                  CAIRN_OK);
     cr_assert_eq(ZSTD_getFrameContentSize(out.p, out.n), sizes[i]);
@@ -114,7 +113,7 @@ Test(zstd, encoded_frames_declare_size_and_checksum) {
   for (int level = -5; level <= 22; level += 9) {
     for (int checksum = 0; checksum < 2; checksum++) {
       cairn_codec_params_t p = params(level, checksum, false);
-      cairn_codec_out_t out = {0}, back = {0};
+      cairn_buf_t out = {0}, back = {0};
       cr_assert_eq(zstd()->encode(&p, cairn_bytes(src, 100000), &out, NULL),
                    CAIRN_OK);
       cr_assert_eq(ZSTD_getFrameContentSize(out.p, out.n), 100000);
@@ -152,7 +151,7 @@ Test(zstd, bad_frames_are_corrupt) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     uint8_t in[64], dst[8];
     cairn_bytes_t f = hex(cases[i], in);
-    cairn_codec_out_t out = {0};
+    cairn_buf_t out = {0};
     cairn_error_t err = {0};
     cr_expect_eq(cairn__zstd_decode_into(f, dst, 8, &err), CAIRN_CORRUPT, "%s",
                  cases[i]);
@@ -166,13 +165,13 @@ Test(zstd, bad_frames_are_corrupt) {
 Test(zstd, declared_size_alone_takes_no_memory) {
   uint8_t in[64];
   cairn_bytes_t f = hex("28b52ffde000000000000000104100000000803f00000040", in);
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   cr_assert_eq(decode(f, (size_t)1 << 62, &out), CAIRN_CORRUPT);
   cr_assert_null(out.p);
 }
 
 /* All bits of frames with a checksum count. */
-static void flip_all(cairn_codec_out_t *f, const uint8_t *src, size_t n) {
+static void flip_all(cairn_buf_t *f, const uint8_t *src, size_t n) {
   uint8_t *dst = malloc(n);
   for (size_t bit = 0; bit < f->n * 8; bit++) {
     f->p[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -190,7 +189,7 @@ static void flip_all(cairn_codec_out_t *f, const uint8_t *src, size_t n) {
 Test(zstd, each_flipped_bit_of_a_stored_frame_is_noticed) {
   uint8_t *src = noise(700);
   cairn_codec_params_t p = params(0, true, true);
-  cairn_codec_out_t out = {0};
+  cairn_buf_t out = {0};
   cr_assert_eq(zstd()->encode(&p, cairn_bytes(src, 700), &out, NULL), CAIRN_OK);
   flip_all(&out, src, 700);
   free(out.p);
