@@ -11,23 +11,28 @@
 
 /* --- items --- */
 
-cairn_code_t cairn__step_find_item(cairn_step_t *step, const char *name,
-                                   cairn__step_item_t **out,
-                                   cairn_error_t *err) {
+static cairn_code_t no_item(const cairn_step_t *step, const char *name,
+                            cairn_error_t *err) {
   cairn_buf_t known = {0};
-  if (name == NULL) name = "";
-  for (size_t i = 0; i < step->n; i++) {
-    if (strcmp(step->items[i].name, name) == 0) {
-      *out = &step->items[i];
-      return CAIRN_OK;
-    }
+  for (size_t i = 0; i < step->n; i++)
     cairn_buf_printf(&known, "%s\"%s\"", i > 0 ? ", " : "",
                      step->items[i].name);
-  }
   cairn_fail(err, CAIRN_NOT_FOUND, "no item \"%s\" in %s; it has %.*s", name,
              step->path, (int)known.n, (const char *)known.p);
   cairn_buf_reset(&known);
   return CAIRN_NOT_FOUND;
+}
+
+cairn_code_t cairn__step_find_item(cairn_step_t *step, const char *name,
+                                   cairn__step_item_t **out,
+                                   cairn_error_t *err) {
+  if (name == NULL) name = "";
+  for (size_t i = 0; i < step->n; i++) {
+    if (strcmp(step->items[i].name, name) != 0) continue;
+    *out = &step->items[i];
+    return CAIRN_OK;
+  }
+  return no_item(step, name, err);
 }
 
 static cairn_code_t unknown(cairn_step_t *step, const cairn__step_item_t *item,

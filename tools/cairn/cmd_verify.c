@@ -156,7 +156,7 @@ const command_t cmd_verify = {
     .summary = "reads and checks every byte",
     .help =
         "Lists damage by file, item, leaf, chunk and offset. With cairn.json\n"
-        "the length and CRC-32C of every file are compared, and files that\n"
+        "the length and sum (XXH3) of every file are compared, and files that\n"
         "are missing or not part of the step are listed; without it (a step\n"
         "written by Orbax) what the format allows is checked, and what was\n"
         "not covered is said. --jobs N: threads that check, and that read.\n",
