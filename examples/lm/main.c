@@ -50,15 +50,17 @@ static void set_up(job_t *job) {
     give_up(job, "loss log", "not opened");
 }
 
+/* A stream of its own for every rank and every step it may begin at. */
 static void fresh_stream(job_t *job) {
-  rng_seed(&job->state.stream, job->options.seed, 1000 + (uint64_t)job->rank);
+  rng_seed(&job->state.stream, job->options.seed,
+           ((uint64_t)job->state.step << 24) + 1000 + (uint64_t)job->rank);
 }
 
 static void start_fresh(job_t *job) {
   state_t *st = &job->state;
+  st->step = 0;
   trainer_init(&job->trainer, job->options.seed);
   fresh_stream(job);
-  st->step = 0;
   st->learning_rate = 0.002;
   snprintf(st->corpus, sizeof(st->corpus), "%s", job->corpus.name);
   report_fresh(&job->report);

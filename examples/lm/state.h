@@ -9,8 +9,10 @@
  *   corpus            string: the text's file name
  *   ranks             int64: of the job that wrote this
  *
- * and beside it, as an item of its own, each rank's random stream for writing
- * text. */
+ * and beside it, as the item "rng", each rank's random stream for writing text.
+ * Streams do not touch training. On fewer ranks those of the missing ranks are
+ * lost; on more, a rank that has none begins one, from the seed, its rank and
+ * the step. */
 #ifndef LM_STATE_H_
 #define LM_STATE_H_
 
