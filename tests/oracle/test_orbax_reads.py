@@ -150,6 +150,31 @@ def test_orbax_saves_above_what_cairn_saved(where):
         check(m.restore(7, **args), "meshes")
 
 
+def targets():
+    """Host arrays and other meshes as jax.Arrays in rows over all devices, or in
+    columns, or whole: not how they were saved."""
+    mesh = jax.sharding.Mesh(jax.devices(), ("d",))
+    out = {}
+    for path, leaf in trees.flatten(trees.tree("meshes")):
+        shape = trees.array_of(leaf).shape
+        spec = [None] * len(shape)
+        for i in reversed(range(len(shape))):
+            if shape[i] % trees.DEVICES == 0 and "d" not in spec:
+                spec[i] = "d"
+        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+        out[path[0][1]] = jax.ShapeDtypeStruct(shape, trees.array_of(leaf).dtype, sharding=sharding)
+    return out
+
+
+def test_orbax_restores_onto_other_shardings(where):
+    with v0.StandardCheckpointer() as ck:
+        got = ck.restore(where / "bare" / "meshes", targets())
+    assert {str(x.sharding.spec) for x in got.values()} == \
+        {str(x.sharding.spec) for x in targets().values()}
+    check(got, "meshes")
+    check(v1.load(where / "named" / "meshes", targets()), "meshes")
+
+
 # What Orbax says of a checkpoint ------------------------------------------------
 
 def described(metadata, storage):
