@@ -47,6 +47,8 @@ def for_jax(node):
     """The tree with jax.Arrays for Mesh."""
     if isinstance(node, dict):
         return {k: for_jax(v) for k, v in node.items()}
+    if hasattr(node, "_fields"):
+        return type(node)(*map(for_jax, node))
     if isinstance(node, (list, tuple)):
         return type(node)(for_jax(v) for v in node)
     if not isinstance(node, trees.Mesh):
@@ -91,7 +93,7 @@ def save_steps(out):
 
 
 def save_one(out):
-    save(out, [t for t in trees.TREES if t != "dtypes_mesh"] + ["dtypes_mesh"])
+    save(out, [t for t in trees.TREES if t != "empty_shapes"])  # those it refuses
     with v0.StandardCheckpointer() as ck:
         for name in ("meshes", "single"):  # it takes no text
             ck.save(f"{out}/standard/{name}", tree(name))

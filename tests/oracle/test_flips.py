@@ -30,7 +30,7 @@ def low(n):
 
 ARRAYS = {
     "noise_out_of_line": trees.values(1, "uint8", (1030,)),
-    "low_out_of_line": low(1750),
+    "low_out_of_line": low(1200),
     "noise_inline": trees.values(2, "uint8", (11, 9)),
     "low_inline": low(260),
 }

@@ -5,6 +5,7 @@ A tree is dicts, lists and tuples of leaves: numpy arrays, numbers, text, None,
 empty containers, and Mesh: an array laid over devices (a jax.Array to Orbax).
 JAX is not needed here."""
 
+import collections
 import dataclasses
 import functools
 import zlib
@@ -20,6 +21,10 @@ DTYPES = {t: np.dtype(getattr(ml_dtypes, t) if hasattr(ml_dtypes, t) else t) for
     "float8_e5m2fnuz float8_e8m0fnu float16 bfloat16 float32 float64 complex64 "
     "complex128").split()}
 BITS = {"int2": 2, "int4": 4, "float4_e2m1fn": 4}  # one byte each all the same
+
+
+# Fields are not in the order of the alphabet.
+Moments = collections.namedtuple("Moments", ["nu", "mu", "count"])
 
 
 @dataclasses.dataclass
@@ -138,6 +143,8 @@ def state():
             "layers": [{"w": values(10 + i, "bfloat16", (6, 4))} for i in range(3)],
         },
         "opt": (values(20, "float32", (6, 4)), {"count": 17}, ()),
+        "moments": Moments(values(30, "float32", (3, 2)),
+                           Mesh(values(31, "float32", (8, 2)), (8,), ("d",), ("d",)), 4),
         "step": 1200, "lr": 3e-4, "best": float("inf"), "loss": float("nan"), "done": True,
         "key": values(21, "uint32", (2,)),
         "name": "corpus é.txt", "empty_name": "", "none": None, "d": {}, "l": [],
@@ -177,6 +184,12 @@ def complex_scalars():
     return {name: values(8, name, ())[()] for name in ("complex64", "complex128")}
 
 
+def empty_shapes():
+    """Arrays without elements, which Orbax refuses to save and restores."""
+    return {"a": values(1, "float32", (0,)), "b": values(1, "int8", (3, 0, 2)),
+            "c": values(1, "bfloat16", (0, 0)), "d": values(1, "int64", (2,))}
+
+
 def single():
     return values(1, "float32", (5, 7))
 
@@ -187,7 +200,7 @@ def small():
 
 TREES = {f.__name__: functools.lru_cache(None)(f)
          for f in (dtypes_host, dtypes_mesh, meshes, state, host, scalars,
-                                                complex_scalars, single, small)}
+                                                complex_scalars, empty_shapes, single, small)}
 
 
 def tree(name):
@@ -203,6 +216,9 @@ def flatten(node, path=()):
     if isinstance(node, dict) and node:
         for key in sorted(node):
             yield from flatten(node[key], path + (("int" if isinstance(key, int) else "dict", key),))
+    elif hasattr(node, "_fields"):
+        for key in node._fields:
+            yield from flatten(getattr(node, key), path + (("attr", key),))
     elif isinstance(node, (list, tuple)) and node:
         for i, child in enumerate(node):
             yield from flatten(child, path + (("seq", i),))
