@@ -12,6 +12,7 @@
 
 #include "cairn/checkpointer.h"
 #include "checkpoint/context.h"
+#include "checkpoint/owner.h"
 #include "checkpoint/side_files.h"
 #include "comm/comm.h"
 
@@ -53,9 +54,10 @@ struct cairn_save {
   atomic_int refs;
   cairn_checkpointer_t *ck;
   cairn_runtime_t *rt;
-  int64_t step;           /* -1: none */
-  char *dir, *name, *tmp; /* parent directory; names in it */
-  char id[33];            /* of this save; the primary's choice */
+  int64_t step;                /* -1: none */
+  char *dir, *name;            /* parent directory; name in it */
+  char tmp[CAIRN__OWNER_NAME]; /* what it is called until published */
+  char id[33];                 /* of this save; the primary's choice */
   cairn__save_item_t *items;
   size_t n;
 

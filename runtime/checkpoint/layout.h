@@ -9,6 +9,8 @@
 #define CAIRN__TMP_SUFFIX ".orbax-checkpoint-tmp"
 /* Steps that are being deleted. No step name starts so. */
 #define CAIRN__TRASH_PREFIX ".cairn-trash-"
+/* What an opening job makes and removes, to see that it may. */
+#define CAIRN__PROBE_PREFIX ".cairn-probe"
 /* In a temporary directory: who is writing it. */
 #define CAIRN__OWNER_FILE "cairn.owner"
 /* In a step: what binds its files together (design.md 14). */

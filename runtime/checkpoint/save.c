@@ -132,7 +132,7 @@ static cairn_future_t *store(cairn_save_t *s) {
       return cairn__item_store_commit(item->priv.writer, &item->summary);
   }
   if (s->at++ > s->n || s->ck->opts.not_durable) return NULL;
-  char prefix[300];
+  char prefix[CAIRN__OWNER_NAME + 1];
   snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
   return cairn_kv_sync(s->root, cairn_bytes_str(prefix));
 }

@@ -3,6 +3,7 @@
  * no file, no allocation that grows with the data but for the staging memory
  * itself. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -30,7 +31,6 @@ static void save_free(cairn_save_t *s) {
   free(s->items);
   free(s->dir);
   free(s->name);
-  free(s->tmp);
   free(s->parts);
   cairn_buf_reset(&s->packed);
   cairn_buf_reset(&s->gathered);
@@ -155,12 +155,12 @@ static cairn_save_t *save_new(cairn_checkpointer_t *ck,
   s->primary = cairn_comm_rank(ck->comm) == 0;
   s->dir = cairn__bytes_dup(cairn_bytes_str(req->dir));
   s->name = cairn__bytes_dup(cairn_bytes_str(req->name));
-  s->tmp = cairn__printf("%s" CAIRN__TMP_SUFFIX, req->name);
+  snprintf(s->tmp, sizeof(s->tmp), "%s" CAIRN__TMP_SUFFIX, req->name);
   s->on_done = req->on_done;
   s->on_done_arg = req->on_done_arg;
   s->written = cairn_future_new(ck->rt);
   s->done = cairn_future_new(ck->rt);
-  if (s->dir == NULL || s->name == NULL || s->tmp == NULL) {
+  if (s->dir == NULL || s->name == NULL) {
     cairn_future_resolve(s->written, NULL);
     cairn_future_resolve(s->done, NULL);
     save_free(s);

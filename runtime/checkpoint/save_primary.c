@@ -203,7 +203,7 @@ static cairn_future_t *write_v1_marker(cairn_save_t *s, cairn_kv_t *dir) {
 /* A view of the step's own directory, and the recorder over it, live for this
  * phase; a recorder's close does nothing but free, so nobody waits for it. */
 static cairn_future_t *write_step_file(cairn_save_t *s, size_t which) {
-  char prefix[300];
+  char prefix[CAIRN__OWNER_NAME + 1];
   snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
   if (which == 4)
     return s->ck->opts.not_durable
@@ -243,7 +243,7 @@ static cairn_future_t *stop_beat(cairn_save_t *s) {
 }
 
 cairn_future_t *cairn__save_publish(cairn_save_t *s) {
-  char from[300], to[300];
+  char from[CAIRN__OWNER_NAME + 1], to[300];
   switch (s->at++) {
     case 0:
       return stop_beat(s);
@@ -264,7 +264,6 @@ cairn_future_t *cairn__save_publish(cairn_save_t *s) {
  * from the claim on, so what lies there without an owner file are our own late
  * writes. */
 cairn_future_t *cairn__save_clean(cairn_save_t *s) {
-  char prefix[300];
   switch (s->at++) {
     case 0:
       return stop_beat(s);
@@ -273,8 +272,7 @@ cairn_future_t *cairn__save_clean(cairn_save_t *s) {
     case 2:
       if (s->late.code == CAIRN_BUSY) return NULL;
       s->late = (cairn_error_t){0};
-      snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
-      return cairn_kv_remove_prefix(s->root, cairn_bytes_str(prefix));
+      return cairn__owner_discard(s->root, s->tmp, s->id);
     default:
       return NULL;
   }

@@ -42,9 +42,15 @@ static cairn_future_t *do_check(void *arg) {
   (void)arg;
   return cairn__owner_check(kv, TMP, id, false);
 }
+static char dropped[CAIRN__OWNER_NAME]; /* what the directory is called */
 static cairn_future_t *do_drop(void *arg) {
   (void)arg;
-  return cairn__owner_drop(kv, TMP, id);
+  strcpy(dropped, TMP);
+  return cairn__owner_drop(kv, dropped, id);
+}
+static cairn_future_t *do_discard(void *arg) {
+  (void)arg;
+  return cairn__owner_discard(kv, TMP, id);
 }
 static cairn_future_t *do_sweep(void *arg) {
   (void)arg;
@@ -91,6 +97,30 @@ Test(owner, claims_a_free_name_and_gives_it_up) {
   char *list = keys();
   cr_assert_str_eq(list, "");
   free(list);
+}
+
+/* So that a sweep knows whose it was, should we be killed now. */
+Test(owner, gives_up_under_a_name_of_its_own) {
+  char file[CAIRN__OWNER_NAME + 16];
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  put(TMP "/default/x", "x");
+  cr_assert_eq(as(ID_A, do_drop, NULL), CAIRN_OK);
+  cr_assert_not_null(strstr(dropped, TMP "-cairn-"), "%s", dropped);
+  snprintf(file, sizeof(file), "%s/default/x:1", dropped);
+  char *list = keys();
+  cr_assert_str_eq(list, file);
+  free(list);
+}
+
+Test(owner, discards_its_own_directory_but_not_anothers) {
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_B, do_discard, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_check, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_discard, NULL), CAIRN_OK);
+  char *list = keys();
+  cr_assert_str_eq(list, "");
+  free(list);
+  cr_assert_eq(as(ID_A, do_discard, NULL), CAIRN_OK, "gone is done");
 }
 
 Test(owner, of_a_live_process_keeps_others_out) {
