@@ -117,6 +117,8 @@ cairn_code_t cairn__background_take(cairn_checkpointer_t *ck,
 void cairn__save_run(cairn_task_t *t);
 
 /* --- save_pack.c --- */
+/* Of names and types of the items. */
+uint64_t cairn__save_items_hash(const cairn_save_t *s, uint64_t seed);
 void cairn__save_pack_descriptions(cairn_save_t *s);
 void cairn__save_pack_written(cairn_save_t *s);
 /* Copies v->gathered into s->gathered and s->parts: votes keep it only for a

@@ -211,14 +211,7 @@ static void on_work(cairn_wait_t *w) {
 static uint64_t options_hash(const cairn_save_t *s) {
   const cairn_checkpointer_opts_t *o = &s->ck->opts;
   uint64_t h = cairn__hash64(s->name, strlen(s->name), (uint64_t)o->profile);
-  for (size_t i = 0; i < s->n; i++) {
-    const cairn__save_item_t *item = &s->items[i];
-    if (item->name != NULL)
-      h = cairn__hash64(item->name, strlen(item->name) + 1, h);
-    if (item->ops != NULL)
-      h = cairn__hash64(item->ops->type, strlen(item->ops->type) + 1, h);
-  }
-  return h | 1;
+  return cairn__save_items_hash(s, h) | 1;
 }
 
 static void give_id(cairn__vote_t *v, cairn_error_t *err) {
