@@ -67,7 +67,8 @@ struct cairn_save {
   cairn_task_t task;
   cairn__vote_t vote;
   bool primary, claimed, exchange, published;
-  bool told; /* the caller has had the snapshot's error already */
+  bool told;     /* the caller has had the error of the snapshot already */
+  bool was_well; /* before the vote at hand */
   uint64_t description_hash;
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */
