@@ -69,7 +69,8 @@ struct cairn_save {
   cairn_task_t task;
   cairn__vote_t vote;
   bool primary, claimed, exchange, published;
-  bool told; /* the caller has had the snapshot's error already */
+  bool told;     /* the caller has had the error of the snapshot already */
+  bool was_well; /* before the vote at hand */
   uint64_t description_hash;
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */
@@ -119,6 +120,8 @@ cairn_code_t cairn__background_take(cairn_checkpointer_t *ck,
 void cairn__save_run(cairn_task_t *t);
 
 /* --- save_pack.c --- */
+/* Of names and types of the items. */
+uint64_t cairn__save_items_hash(const cairn_save_t *s, uint64_t seed);
 void cairn__save_pack_descriptions(cairn_save_t *s);
 void cairn__save_pack_written(cairn_save_t *s);
 /* Copies v->gathered into s->gathered and s->parts: votes keep it only for a

@@ -126,6 +126,7 @@ static cairn_code_t item_init(cairn_save_t *s, const cairn_item_t *in,
 static cairn_code_t snapshot_items(cairn_save_t *s,
                                    const cairn__save_request_t *req,
                                    cairn_error_t *err) {
+  if (check_items(req->items, req->n, err) != CAIRN_OK) return CAIRN_INVALID;
   s->items = calloc(req->n, sizeof(*s->items));
   if (s->items == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "preparing a save");
@@ -211,14 +212,11 @@ cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
   if (out != NULL) *out = NULL;
   if (wait_for_previous(ck, &local) != CAIRN_OK)
     return cairn_error_copy(err, &local);
-  cairn_save_t *s = NULL;
-  if (check_items(req->items, req->n, &local) == CAIRN_OK &&
-      (s = save_new(ck, req)) == NULL)
-    cairn_fail(&local, CAIRN_NO_MEMORY, "preparing a save");
-  if (s == NULL) return cairn_error_copy(err, &local);
+  cairn_save_t *s = save_new(ck, req);
+  if (s == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "preparing a save");
 
-  /* A rank whose snapshot fails still takes part, since the others must hear of
-   * it; but its own caller hears now. */
+  /* A rank whose items are wrong or whose snapshot fails still takes part,
+   * since the others must hear of it; but its own caller hears now. */
   s->begun_ns = begun;
   s->told = snapshot_items(s, req, &s->err) != CAIRN_OK;
   cairn_error_copy(&local, &s->err);
