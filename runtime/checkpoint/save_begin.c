@@ -52,14 +52,10 @@ static cairn_code_t check_name(const char *name, size_t n, cairn_error_t *err) {
   if (name[0] == 0 && n > 1)
     return cairn_fail(err, CAIRN_INVALID,
                       "an item without a name beside %zu others", n - 1);
-  if (strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
-      strcmp(name, "..") == 0 ||
-      cairn__name_is_temporary(cairn_bytes_str(name)) ||
-      strcmp(name, "_CHECKPOINT_DELETION") == 0)
-    return cairn_fail(err, CAIRN_INVALID,
-                      "item name \"%s\" cannot be a directory's", name);
-  if (!cairn__utf8_ok(cairn_bytes_str(name)))
-    return cairn_fail(err, CAIRN_INVALID, "an item name is not UTF-8");
+  const char *problem = cairn__item_name_problem(cairn_bytes_str(name));
+  if (problem != NULL)
+    return cairn_fail(err, CAIRN_INVALID, "item name \"%.300s\" %s", name,
+                      problem);
   return CAIRN_OK;
 }
 
