@@ -103,7 +103,7 @@ static cairn_code_t write_file(const struct tool *t, const char *prefix,
   snprintf(path, sizeof path, "%s.%d.%s", prefix, t->rank, end);
   FILE *f = fopen(path, "wb");
   if (f == NULL) return cairn_fail_errno(err, errno, "open %s", path);
-  bool ok = fwrite(b->p, 1, b->n, f) == b->n || b->n == 0;
+  bool ok = b->n == 0 || fwrite(b->p, 1, b->n, f) == b->n;
   if (fclose(f) != 0 || !ok)
     return cairn_fail_errno(err, errno, "write %s", path);
   return CAIRN_OK;
