@@ -121,7 +121,7 @@ static void odd_names_come_back(cairn_profile_t profile) {
   lone_open(&l, p.root, &o);
   cairn_tree_t *from = tree_of_nothing(), *to = tree_of_nothing();
   for (size_t i = 0; i < s.n; i++) {
-    char top[8]; /* of its own: some of these keys are above others */
+    char top[24]; /* of its own: some of these keys are above others */
     snprintf(top, sizeof(top), "top%zu", i);
     cairn_key_t path[2] = {cairn_key(top), s.keys[i]};
     for (int k = 0; k < 3; k++) in[i][k] = (float)(i * 3) + (float)k;
