@@ -68,13 +68,14 @@ struct cairn_save {
   cairn_wait_t wait;
   cairn_task_t task;
   cairn__vote_t vote;
-  bool primary, claimed, exchange, published;
+  bool primary, claimed, exchange, publishing, published;
   bool told;     /* the caller has had the error of the snapshot already */
   bool was_well; /* before the vote at hand */
   uint64_t description_hash;
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */
   struct cairn__beat *beat;
+  cairn_value_t value;      /* clean-up: a step of our name */
   cairn_buf_t packed;       /* what goes up with a vote */
   cairn_buf_t gathered;     /* primary: copies of what came */
   cairn_bytes_t *parts;     /* num_ranks views of gathered */

@@ -74,7 +74,7 @@ static cairn_future_t *no_memory(cairn_kv_t *root) {
 /* A name of our own for the directory: by it a sweep knows who made it. */
 static void name_staging(struct owner_op *op) {
   char suffix[128];
-  cairn__owner_staging_suffix(suffix, sizeof(suffix));
+  cairn__owner_staging_suffix(op->id, suffix, sizeof(suffix));
   snprintf(op->staging, sizeof(op->staging), "%s%s/", op->tmp, suffix);
 }
 
@@ -97,9 +97,28 @@ static cairn_future_t *read_owner(struct owner_op *op) {
 
 static void claim_try(struct owner_op *op);
 
+/* The last rename may have been done, and then failed to become durable. */
+static void on_own_looked(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  bool ours = cairn_wait_result(w, NULL) == CAIRN_OK && op->value.found &&
+              cairn__owner_parse(op->value.data, &op->found) &&
+              strcmp(op->found.id, op->id) == 0;
+  if (ours)
+    cairn_then(cairn__owner_discard(op->root, op->tmp, op->id), &op->wait,
+               on_last);
+  else
+    op_end(op);
+}
+
+static void on_staging_removed(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  cairn_wait_result(w, &op->err);
+  cairn_then(read_owner(op), &op->wait, on_own_looked);
+}
+
 static void claim_give_up(struct owner_op *op) {
   cairn_then(cairn_kv_remove_prefix(op->root, cairn_bytes_str(op->staging)),
-             &op->wait, on_last);
+             &op->wait, on_staging_removed);
 }
 
 static void on_aside_removed(cairn_wait_t *w) {
@@ -272,7 +291,9 @@ cairn_future_t *cairn__owner_beat(cairn_kv_t *root, const char *tmp,
 static void on_drop_renamed(cairn_wait_t *w) {
   struct owner_op *op = op_of(w);
   if (cairn_wait_result(w, &op->err) != CAIRN_OK) {
-    op_end(op);
+    /* It may have been renamed all the same, where nobody looks for it. */
+    cairn_then(cairn_kv_remove_prefix(op->root, cairn_bytes_str(op->staging)),
+               &op->wait, on_last);
     return;
   }
   size_t n = strlen(op->staging) - 1; /* without the '/' */

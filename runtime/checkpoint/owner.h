@@ -11,8 +11,8 @@
 
 #include "cairn/kv.h"
 
-/* Makes `tmp` (a name below root) ours under `id` (32 hex digits). CAIRN_BUSY
- * names the live owner. */
+/* Makes `tmp` (a name below root) ours under `id` (32 hex digits), which has
+ * begun (owner_record.h). CAIRN_BUSY names the live owner. */
 cairn_future_t *cairn__owner_claim(cairn_kv_t *root, const char *tmp,
                                    const char *id);
 /* CAIRN_BUSY if tmp is no longer ours, CAIRN_NOT_FOUND (naming the directory)

@@ -64,11 +64,11 @@ static void on_renamed(cairn_wait_t *w) {
   struct discard *d = discard_of(w);
   cairn_error_t err = {0};
   char key[600];
-  if (cairn_wait_result(w, &err) != CAIRN_OK) {
-    if (err.code != CAIRN_NOT_FOUND) cairn_error_copy(&d->err, &err);
+  if (cairn_wait_result(w, &err) == CAIRN_NOT_FOUND) {
     discard_end(d);
     return;
   }
+  cairn_error_copy(&d->err, &err); /* it may have been renamed all the same */
   snprintf(key, sizeof(key), "%s" CAIRN__OWNER_FILE, d->trash);
   cairn_then(
       cairn_kv_read(d->root, cairn_bytes_str(key), CAIRN_WHOLE, &d->value),

@@ -30,6 +30,7 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/owner_record.h"
 #include "checkpoint/record.h"
 
 enum phase {
@@ -388,6 +389,7 @@ static void finish(cairn_save_t *s) {
     cairn_log(s->rt, CAIRN_LOG_WARN, "cleaning up after %s: %s", s->name,
               s->late.message);
   drop_items(s);
+  if (s->primary) cairn__owner_end(s->id);
   keep_error(s);
   if (s->err.code == CAIRN_OK)
     atomic_store(&s->committed_ns, cairn__now_ns() - s->begun_ns);

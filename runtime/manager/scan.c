@@ -42,6 +42,7 @@ struct scan {
   int64_t *steps;
   size_t n, cap;
   bool no_memory, seen;
+  char id[33]; /* of the probe */
   char probe[192];
   struct iovec iov;
   cairn__step_look_t look;
@@ -62,7 +63,12 @@ static cairn_future_t *probe(struct scan *s) {
   char suffix[128], key[256];
   switch (s->at++) {
     case 0:
-      cairn__owner_staging_suffix(suffix, sizeof(suffix));
+      cairn__random_id(s->id);
+      if (!cairn__owner_begin(s->id)) {
+        cairn_fail(&s->err, CAIRN_NO_MEMORY, "looking at %s", s->m->root);
+        return NULL;
+      }
+      cairn__owner_staging_suffix(s->id, suffix, sizeof(suffix));
       snprintf(s->probe, sizeof(s->probe), CAIRN__PROBE_PREFIX "%s/", suffix);
       snprintf(key, sizeof(key), "%sx", s->probe);
       s->iov = (struct iovec){key, 0};
@@ -280,6 +286,7 @@ static void advance(struct scan *s) {
     s->phase++;
     s->at = 0;
   }
+  cairn__owner_end(s->id);
   cairn_future_resolve(s->done, &s->err);
 }
 
