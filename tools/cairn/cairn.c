@@ -6,7 +6,7 @@
 #include "out.h"
 #include "tool.h"
 
-static const command_t *const commands[] = {&cmd_ls, &cmd_show, &cmd_cat,
+static const command_t *const commands[] = {&cmd_ls,     &cmd_show, &cmd_cat,
                                             &cmd_verify, &cmd_dump, &cmd_bench};
 #define NUM_COMMANDS (sizeof commands / sizeof *commands)
 
