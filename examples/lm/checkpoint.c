@@ -84,21 +84,19 @@ cairn_code_t checkpoint_save(checkpoint_t *ck, state_t *st, bool last,
   cairn_code_t rc =
       cairn_manager_save_items(ck->mgr, st->step, items, 2, &opts, err);
   *begun = save != NULL;
-  if (save == NULL) return rc;
-  cairn_save_unref(ck->pending);
-  ck->pending = save;
+  if (save != NULL) ck->pending[ck->pending[0] != NULL] = save;
   return rc;
 }
 
 /* The save calls are the same on all ranks, so `pending` is too. */
 bool checkpoint_committed(checkpoint_t *ck, saved_t *out) {
   cairn_runtime_poll(ck->rt, 0);
-  if (ck->pending == NULL) return false;
-  int all = cairn_save_reached(ck->pending, CAIRN_SAVE_COMMITTED);
+  if (ck->pending[0] == NULL) return false;
+  int all = cairn_save_reached(ck->pending[0], CAIRN_SAVE_COMMITTED);
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, ck->mpi);
   if (!all) return false;
   cairn_save_stats_t stats;
-  cairn_save_stats(ck->pending, &stats);
+  cairn_save_stats(ck->pending[0], &stats);
   *out = (saved_t){.step = stats.step,
                    .bytes_here = stats.stored_bytes,
                    .committed_s = stats.committed_s};
@@ -107,8 +105,9 @@ bool checkpoint_committed(checkpoint_t *ck, saved_t *out) {
   MPI_Allreduce(&stats.blocked_s, &out->stopped_ms, 1, MPI_DOUBLE, MPI_MAX,
                 ck->mpi);
   out->stopped_ms *= 1000;
-  cairn_save_unref(ck->pending);
-  ck->pending = NULL;
+  cairn_save_unref(ck->pending[0]);
+  ck->pending[0] = ck->pending[1];
+  ck->pending[1] = NULL;
   return true;
 }
 
@@ -117,7 +116,7 @@ cairn_code_t checkpoint_wait(checkpoint_t *ck, cairn_error_t *err) {
 }
 
 cairn_code_t checkpoint_close(checkpoint_t *ck, cairn_error_t *err) {
-  cairn_save_unref(ck->pending);
+  for (int i = 0; i < 2; i++) cairn_save_unref(ck->pending[i]);
   cairn_code_t rc = cairn_manager_close(ck->mgr, CLOSE_MS, err);
   if (cairn_comm_close(ck->comm, err) != CAIRN_OK && rc == CAIRN_OK)
     rc = CAIRN_BUSY;

@@ -12,7 +12,9 @@ typedef struct checkpoint {
   cairn_runtime_t *rt;
   cairn_comm_t *comm;
   cairn_manager_t *mgr;
-  cairn_save_t *pending; /* begun, not yet reported */
+  cairn_save_t *pending[2]; /* begun, not yet reported, oldest first. A save
+                               begins when the one before it has ended, so these
+                               are enough */
 } checkpoint_t;
 
 /* Collective, as all here. mpi_level: what MPI_Init_thread provided. */
@@ -39,7 +41,7 @@ typedef struct saved {
  * poll mode this is where saves make progress. */
 bool checkpoint_committed(checkpoint_t *ck, saved_t *out);
 
-/* Waits for the save under way, so that checkpoint_committed is true of it. */
+/* Waits for the save under way, so that checkpoint_committed tells of it. */
 cairn_code_t checkpoint_wait(checkpoint_t *ck, cairn_error_t *err);
 cairn_code_t checkpoint_close(checkpoint_t *ck, cairn_error_t *err);
 

@@ -125,7 +125,7 @@ static void save(job_t *job) {
 
 static void report_commits(job_t *job) {
   saved_t saved;
-  if (checkpoint_committed(&job->checkpoint, &saved))
+  while (checkpoint_committed(&job->checkpoint, &saved))
     report_saved(&job->report, &saved);
 }
 

@@ -68,9 +68,10 @@ cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
  * there whole, by a rename, when committed. A single item named "" (or NULL) is
  * stored without an item level. Returns when the caller may change the memory;
  * waits for the save before it, and returns that one's error (once) instead if
- * it failed. *save may be NULL; otherwise a reference for the caller.
- * CAIRN_INVALID: what is wrong with the items (checked before anything is
- * written). */
+ * it failed. *save may be NULL; otherwise a reference for the caller, NULL on
+ * failure. CAIRN_INVALID: what is wrong with the items (checked before anything
+ * is written); if other ranks have nothing to complain of, it is also how this
+ * save ends, and what the next call returns on all. */
 CAIRN_API cairn_code_t cairn_checkpointer_save(cairn_checkpointer_t *ck,
                                                const char *path,
                                                const cairn_item_t *items,

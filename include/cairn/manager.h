@@ -13,7 +13,10 @@
  *
  * Collective: all ranks make the same calls in the same order. One thread at a
  * time calls a manager. An error in the background is returned by the next call
- * on the manager, exactly once, and by wait. */
+ * that waits for that save (one that saves, restores, reloads, waits or closes;
+ * not one that the policy skips), on all ranks alike, exactly once; that call
+ * does nothing else. To hear of it earlier: cairn_save_reached and
+ * cairn_save_wait. */
 #ifndef CAIRN_MANAGER_H_
 #define CAIRN_MANAGER_H_
 

@@ -51,7 +51,7 @@ static cairn_code_t take_dtype(cairn_zarr_t *z, const cairn_json_t *doc,
 static cairn_code_t take_grid(cairn_zarr_t *z, const cairn_json_t *doc,
                               cairn_error_t *err) {
   static const char *const keys[] = {"chunk_shape"};
-  const cairn_json_t *config;
+  const cairn_json_t *config = NULL;
   cairn_bytes_t name;
   int64_t chunk[CAIRN_MAX_RANK];
   cairn_code_t rc = take_named(doc, "chunk_grid", &name, &config, err);

@@ -12,6 +12,7 @@
 
 #include "cairn/checkpointer.h"
 #include "checkpoint/context.h"
+#include "checkpoint/owner.h"
 #include "checkpoint/side_files.h"
 #include "comm/comm.h"
 
@@ -53,9 +54,10 @@ struct cairn_save {
   atomic_int refs;
   cairn_checkpointer_t *ck;
   cairn_runtime_t *rt;
-  int64_t step;           /* -1: none */
-  char *dir, *name, *tmp; /* parent directory; names in it */
-  char id[33];            /* of this save; the primary's choice */
+  int64_t step;                /* -1: none */
+  char *dir, *name;            /* parent directory; name in it */
+  char tmp[CAIRN__OWNER_NAME]; /* what it is called until published */
+  char id[33];                 /* of this save; the primary's choice */
   cairn__save_item_t *items;
   size_t n;
 
@@ -66,12 +68,14 @@ struct cairn_save {
   cairn_wait_t wait;
   cairn_task_t task;
   cairn__vote_t vote;
-  bool primary, claimed, exchange, published;
-  bool told; /* the caller has had the snapshot's error already */
+  bool primary, claimed, exchange, publishing, published;
+  bool told;     /* the caller has had the error of the snapshot already */
+  bool was_well; /* before the vote at hand */
   uint64_t description_hash;
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */
   struct cairn__beat *beat;
+  cairn_value_t value;      /* clean-up: a step of our name */
   cairn_buf_t packed;       /* what goes up with a vote */
   cairn_buf_t gathered;     /* primary: copies of what came */
   cairn_bytes_t *parts;     /* num_ranks views of gathered */
@@ -117,6 +121,8 @@ cairn_code_t cairn__background_take(cairn_checkpointer_t *ck,
 void cairn__save_run(cairn_task_t *t);
 
 /* --- save_pack.c --- */
+/* Of names and types of the items. */
+uint64_t cairn__save_items_hash(const cairn_save_t *s, uint64_t seed);
 void cairn__save_pack_descriptions(cairn_save_t *s);
 void cairn__save_pack_written(cairn_save_t *s);
 /* Copies v->gathered into s->gathered and s->parts: votes keep it only for a

@@ -1,6 +1,7 @@
 #include "checkpoint/layout.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/base.h"
@@ -52,4 +53,37 @@ bool cairn__step_guess(cairn_bytes_t name, int64_t *step) {
 bool cairn__name_is_temporary(cairn_bytes_t name) {
   return memmem(name.p, name.n, CAIRN__TMP_SUFFIX,
                 sizeof(CAIRN__TMP_SUFFIX) - 1) != NULL;
+}
+
+/* Files of a step, and files that make a directory an item to Orbax. */
+static bool is_side_file(cairn_bytes_t name) {
+  static const char *const names[] = {"_CHECKPOINT_METADATA",
+                                      "_CHECKPOINT_DELETION",
+                                      "commit_success.txt",
+                                      "orbax.checkpoint",
+                                      CAIRN__BINDING_FILE,
+                                      CAIRN__OWNER_FILE,
+                                      "_METADATA",
+                                      "manifest.ocdbt"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+    if (cairn__bytes_eq(name, cairn_bytes_str(names[i]))) return true;
+  return false;
+}
+
+/* A backslash separates directories to TensorStore, and names ending in
+ * ".__lock" are its temporary ones. */
+const char *cairn__item_name_problem(cairn_bytes_t name) {
+  if (name.n == 0) return NULL;
+  if (name.n > NAME_MAX) return "is longer than 255 bytes";
+  if (memchr(name.p, '/', name.n) != NULL ||
+      memchr(name.p, '\\', name.n) != NULL)
+    return "has a separator in it";
+  if (cairn__bytes_eq(name, cairn_bytes_str(".")) ||
+      cairn__bytes_eq(name, cairn_bytes_str("..")))
+    return "is another directory";
+  if (cairn__name_is_temporary(name) ||
+      cairn__bytes_ends(name, cairn_bytes_str(".__lock")))
+    return "is a temporary one";
+  if (is_side_file(name)) return "is a file of every step";
+  return cairn__utf8_ok(name) ? NULL : "is not UTF-8";
 }

@@ -9,6 +9,8 @@
 #define CAIRN__TMP_SUFFIX ".orbax-checkpoint-tmp"
 /* Steps that are being deleted. No step name starts so. */
 #define CAIRN__TRASH_PREFIX ".cairn-trash-"
+/* What an opening job makes and removes, to see that it may. */
+#define CAIRN__PROBE_PREFIX ".cairn-probe"
 /* In a temporary directory: who is writing it. */
 #define CAIRN__OWNER_FILE "cairn.owner"
 /* In a step: what binds its files together (design.md 14). */
@@ -31,6 +33,8 @@ bool cairn__step_parse(const cairn__step_format_t *f, cairn_bytes_t name,
 bool cairn__step_guess(cairn_bytes_t name, int64_t *step);
 bool cairn__name_is_temporary(cairn_bytes_t name);
 bool cairn__all_digits(cairn_bytes_t b); /* and not empty */
+/* Why no item can have this name, or NULL. "" is a name. */
+const char *cairn__item_name_problem(cairn_bytes_t name);
 
 /* What a step's directory holds. */
 typedef struct cairn__step_look {

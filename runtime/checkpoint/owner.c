@@ -20,14 +20,15 @@ struct owner_op {
   cairn_error_t err;
   char tmp[256]; /* the directory, without '/' */
   char id[33];
-  char key[300];     /* of its owner file */
-  char staging[400]; /* claim: where the directory is made, with '/' */
-  char aside[400];   /* claim: where a leftover goes, with '/' */
+  char key[CAIRN__OWNER_NAME + 16]; /* of its owner file */
+  /* with '/'. claim: where the directory is made; drop: where it goes */
+  char staging[CAIRN__OWNER_NAME];
+  char *renamed; /* drop: the caller's name of it */
   cairn_buf_t text;
   struct iovec iov;
   cairn_value_t value;
   cairn__owner_t found;
-  bool ours_dead, patient;
+  bool patient;
   int tries;
   int64_t waited_ms, delay_ms;
 };
@@ -70,6 +71,13 @@ static cairn_future_t *no_memory(cairn_kv_t *root) {
   return cairn_future_done(cairn_kv_runtime(root), &err);
 }
 
+/* A name of our own for the directory: by it a sweep knows who made it. */
+static void name_staging(struct owner_op *op) {
+  char suffix[128];
+  cairn__owner_staging_suffix(op->id, suffix, sizeof(suffix));
+  snprintf(op->staging, sizeof(op->staging), "%s%s/", op->tmp, suffix);
+}
+
 static cairn_future_t *write_owner(struct owner_op *op, const char *key) {
   cairn_buf_reset(&op->text);
   cairn__owner_emit(op->id, &op->text);
@@ -89,9 +97,28 @@ static cairn_future_t *read_owner(struct owner_op *op) {
 
 static void claim_try(struct owner_op *op);
 
+/* The last rename may have been done, and then failed to become durable. */
+static void on_own_looked(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  bool ours = cairn_wait_result(w, NULL) == CAIRN_OK && op->value.found &&
+              cairn__owner_parse(op->value.data, &op->found) &&
+              strcmp(op->found.id, op->id) == 0;
+  if (ours)
+    cairn_then(cairn__owner_discard(op->root, op->tmp, op->id), &op->wait,
+               on_last);
+  else
+    op_end(op);
+}
+
+static void on_staging_removed(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  cairn_wait_result(w, &op->err);
+  cairn_then(read_owner(op), &op->wait, on_own_looked);
+}
+
 static void claim_give_up(struct owner_op *op) {
   cairn_then(cairn_kv_remove_prefix(op->root, cairn_bytes_str(op->staging)),
-             &op->wait, on_last);
+             &op->wait, on_staging_removed);
 }
 
 static void on_aside_removed(cairn_wait_t *w) {
@@ -100,6 +127,11 @@ static void on_aside_removed(cairn_wait_t *w) {
   if (cairn_wait_result(w, &ignored) != CAIRN_OK)
     cairn_log(op->rt, CAIRN_LOG_WARN, "leftover stays: %s", ignored.message);
   claim_try(op);
+}
+
+static void discard_dead(struct owner_op *op) {
+  cairn_then(cairn__owner_discard(op->root, op->tmp, op->found.id), &op->wait,
+             on_aside_removed);
 }
 
 /* Someone else may have been quicker with the same leftover: then it is gone,
@@ -113,22 +145,17 @@ static void on_moved_aside(cairn_wait_t *w) {
     claim_give_up(op);
     return;
   }
-  if (rc == CAIRN_OK && op->ours_dead)
-    cairn_then(cairn_kv_remove_prefix(op->root, cairn_bytes_str(op->aside)),
-               &op->wait, on_aside_removed);
-  else
-    claim_try(op);
+  claim_try(op);
 }
 
 static void move_aside(struct owner_op *op) {
   uint64_t once;
+  char from[260], aside[400];
   cairn__random(&once, sizeof(once));
-  snprintf(op->aside, sizeof(op->aside), "%s-stale-%016" PRIx64 "/", op->tmp,
-           once);
-  char from[260];
+  snprintf(aside, sizeof(aside), "%s-stale-%016" PRIx64 "/", op->tmp, once);
   snprintf(from, sizeof(from), "%s/", op->tmp);
   cairn_then(cairn_kv_rename_prefix(op->root, cairn_bytes_str(from),
-                                    cairn_bytes_str(op->aside)),
+                                    cairn_bytes_str(aside)),
              &op->wait, on_moved_aside);
 }
 
@@ -147,8 +174,10 @@ static void on_rival(cairn_wait_t *w) {
     claim_give_up(op);
     return;
   }
-  op->ours_dead = readable;
-  move_aside(op);
+  if (readable)
+    discard_dead(op);
+  else
+    move_aside(op);
 }
 
 static void on_claimed(cairn_wait_t *w) {
@@ -187,9 +216,8 @@ cairn_future_t *cairn__owner_claim(cairn_kv_t *root, const char *tmp,
   struct owner_op *op = op_new(root, tmp, id);
   if (op == NULL) return no_memory(root);
   cairn_future_t *done = op->done;
-  char suffix[128], key[512];
-  cairn__owner_staging_suffix(suffix, sizeof(suffix));
-  snprintf(op->staging, sizeof(op->staging), "%s%s/", op->tmp, suffix);
+  char key[512];
+  name_staging(op);
   snprintf(key, sizeof(key), "%s" CAIRN__OWNER_FILE, op->staging);
   cairn_then(write_owner(op, key), &op->wait, on_staged);
   return done;
@@ -260,21 +288,41 @@ cairn_future_t *cairn__owner_beat(cairn_kv_t *root, const char *tmp,
   return done;
 }
 
-static void on_drop_checked(cairn_wait_t *w) {
+static void on_drop_renamed(cairn_wait_t *w) {
   struct owner_op *op = op_of(w);
   if (cairn_wait_result(w, &op->err) != CAIRN_OK) {
-    op_end(op);
+    /* It may have been renamed all the same, where nobody looks for it. */
+    cairn_then(cairn_kv_remove_prefix(op->root, cairn_bytes_str(op->staging)),
+               &op->wait, on_last);
     return;
   }
+  size_t n = strlen(op->staging) - 1; /* without the '/' */
+  memcpy(op->renamed, op->staging, n);
+  op->renamed[n] = 0;
+  snprintf(op->key, sizeof(op->key), "%s" CAIRN__OWNER_FILE, op->staging);
   cairn_then(cairn_kv_remove(op->root, cairn_bytes_str(op->key), NULL, NULL),
              &op->wait, on_last);
 }
 
-cairn_future_t *cairn__owner_drop(cairn_kv_t *root, const char *tmp,
-                                  const char *id) {
+static void on_drop_checked(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  char from[260];
+  if (cairn_wait_result(w, &op->err) != CAIRN_OK) {
+    op_end(op);
+    return;
+  }
+  snprintf(from, sizeof(from), "%s/", op->tmp);
+  cairn_then(cairn_kv_rename_prefix(op->root, cairn_bytes_str(from),
+                                    cairn_bytes_str(op->staging)),
+             &op->wait, on_drop_renamed);
+}
+
+cairn_future_t *cairn__owner_drop(cairn_kv_t *root, char *tmp, const char *id) {
   struct owner_op *op = op_new(root, tmp, id);
   if (op == NULL) return no_memory(root);
   cairn_future_t *done = op->done;
+  op->renamed = tmp;
+  name_staging(op);
   cairn_then(cairn__owner_check(root, tmp, id, false), &op->wait,
              on_drop_checked);
   return done;

@@ -11,8 +11,8 @@
 
 #include "cairn/kv.h"
 
-/* Makes `tmp` (a name below root) ours under `id` (32 hex digits). CAIRN_BUSY
- * names the live owner. */
+/* Makes `tmp` (a name below root) ours under `id` (32 hex digits), which has
+ * begun (owner_record.h). CAIRN_BUSY names the live owner. */
 cairn_future_t *cairn__owner_claim(cairn_kv_t *root, const char *tmp,
                                    const char *id);
 /* CAIRN_BUSY if tmp is no longer ours, CAIRN_NOT_FOUND (naming the directory)
@@ -26,9 +26,18 @@ cairn_future_t *cairn__owner_beat(cairn_kv_t *root, const char *tmp,
                                   const char *id);
 #define CAIRN__OWNER_BEAT_MS 20000
 
-/* Checks, then removes the owner file: what is left is the step. */
-cairn_future_t *cairn__owner_drop(cairn_kv_t *root, const char *tmp,
-                                  const char *id);
+/* Checks, gives the directory a name by which a sweep knows its maker, then
+ * removes the owner file: what is left is the step. tmp (CAIRN__OWNER_NAME
+ * bytes) holds the new name as soon as it is the directory's, also on failure.
+ * Without that name a process killed now would leave a directory that nobody
+ * dares to remove. */
+cairn_future_t *cairn__owner_drop(cairn_kv_t *root, char *tmp, const char *id);
+#define CAIRN__OWNER_NAME 384
+
+/* Removes the directory `name`, whose owner `id` was found dead, or is us, or
+ * ("") that has none. Not if it has become another's. */
+cairn_future_t *cairn__owner_discard(cairn_kv_t *root, const char *name,
+                                     const char *id);
 
 /* Removes what killed saves of Cairn left in root: temporaries with a dead
  * owner, and trash. Errors are logged, not returned: a leftover hurts nobody.

@@ -58,10 +58,17 @@ bool cairn__owner_parse(cairn_bytes_t text, cairn__owner_t *out) {
   return ok;
 }
 
+static bool is_self(const cairn__process_t *p) {
+  cairn__process_t self;
+  cairn__process_self(&self);
+  return p->place == self.place && p->pid == self.pid && p->start == self.start;
+}
+
 bool cairn__owner_alive(const cairn__owner_t *owner) {
   switch (cairn__process_life(&owner->process)) {
     case CAIRN__ALIVE:
-      return true;
+      return !is_self(&owner->process) ||
+             cairn__owner_is_live(owner->id, sizeof(owner->id));
     case CAIRN__DEAD:
       return false;
     default:
@@ -69,27 +76,25 @@ bool cairn__owner_alive(const cairn__owner_t *owner) {
   }
 }
 
-void cairn__owner_staging_suffix(char *out, size_t cap) {
+void cairn__owner_staging_suffix(const char *id, char *out, size_t cap) {
   cairn__process_t self;
-  uint32_t once;
   cairn__process_self(&self);
-  cairn__random(&once, sizeof(once));
-  snprintf(out, cap,
-           STAGING "%016" PRIx64 "-%" PRId64 "-%" PRId64 "-%08" PRIx32,
-           self.place, self.pid, self.start, once);
+  snprintf(out, cap, STAGING "%016" PRIx64 "-%" PRId64 "-%" PRId64 "-%.8s",
+           self.place, self.pid, self.start, id);
 }
 
 bool cairn__owner_staging_is_dead(cairn_bytes_t name) {
-  char text[256], place[17];
+  char text[256], place[17], id[9];
   cairn__process_t p = {0};
   if (name.n >= sizeof(text)) return false;
   memcpy(text, name.p, name.n);
   text[name.n] = 0;
   char *at = strstr(text, STAGING);
   if (at == NULL) return false;
-  if (sscanf(at, STAGING "%16[0-9a-f]-%" SCNd64 "-%" SCNd64, place, &p.pid,
-             &p.start) != 3 ||
+  if (sscanf(at, STAGING "%16[0-9a-f]-%" SCNd64 "-%" SCNd64 "-%8[0-9a-f]",
+             place, &p.pid, &p.start, id) != 4 ||
       !parse_hex64(place, &p.place))
     return false;
+  if (is_self(&p)) return !cairn__owner_is_live(id, strlen(id));
   return cairn__process_life(&p) == CAIRN__DEAD;
 }

@@ -30,6 +30,7 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/owner_record.h"
 #include "checkpoint/record.h"
 
 enum phase {
@@ -55,7 +56,9 @@ enum phase {
 };
 
 #define OP_SAVE 0x53415645u /* "SAVE" */
-#define UNCHANGED 1u /* vote bit: this rank's descriptions are the old ones */
+/* Vote bits. */
+#define UNCHANGED 1u /* this rank's descriptions are the old ones */
+#define TOLD 2u      /* this rank's caller has had its error from the call */
 
 static bool is_vote(int phase) {
   return phase == CREATED || phase == GATHER || phase == PLAN ||
@@ -132,7 +135,7 @@ static cairn_future_t *store(cairn_save_t *s) {
       return cairn__item_store_commit(item->priv.writer, &item->summary);
   }
   if (s->at++ > s->n || s->ck->opts.not_durable) return NULL;
-  char prefix[300];
+  char prefix[CAIRN__OWNER_NAME + 1];
   snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
   return cairn_kv_sync(s->root, cairn_bytes_str(prefix));
 }
@@ -211,14 +214,7 @@ static void on_work(cairn_wait_t *w) {
 static uint64_t options_hash(const cairn_save_t *s) {
   const cairn_checkpointer_opts_t *o = &s->ck->opts;
   uint64_t h = cairn__hash64(s->name, strlen(s->name), (uint64_t)o->profile);
-  for (size_t i = 0; i < s->n; i++) {
-    const cairn__save_item_t *item = &s->items[i];
-    if (item->name != NULL)
-      h = cairn__hash64(item->name, strlen(item->name) + 1, h);
-    if (item->ops != NULL)
-      h = cairn__hash64(item->ops->type, strlen(item->ops->type) + 1, h);
-  }
-  return h | 1;
+  return cairn__save_items_hash(s, h) | 1;
 }
 
 static void give_id(cairn__vote_t *v, cairn_error_t *err) {
@@ -255,6 +251,9 @@ static void load_vote(cairn_save_t *s, cairn__vote_t *v) {
     case WRITTEN:
       if (s->err.code == CAIRN_OK) cairn__save_pack_written(s);
       if (s->err.code == CAIRN_OK) v->up = cairn_buf_bytes(&s->packed);
+      break;
+    case VISIBLE:
+      v->all_bits = s->told ? TOLD : 0;
       break;
     default:
       break;
@@ -293,16 +292,24 @@ static void unload_vote(cairn_save_t *s, cairn__vote_t *v) {
   }
 }
 
-/* After the last vote the step may well be there. */
+/* Once the primary has heard that all have written it publishes, and a rank
+ * that then has no answer cannot know. An error from before says that it did
+ * not. */
 static void say_not_confirmed(cairn_save_t *s) {
-  if (s->phase == VISIBLE && s->err.code == CAIRN_TIMED_OUT)
-    cairn_within(
-        &s->err,
-        "not confirmed (all ranks had written; the step may be there)");
+  bool unknown = s->phase == VISIBLE || (s->phase == WRITTEN && !s->primary);
+  if (unknown && s->was_well && s->err.code == CAIRN_TIMED_OUT)
+    cairn_within(&s->err, "not confirmed (the step may be there)");
+}
+
+/* A caller who has had an error from the call is told again if others have not:
+ * their next call returns it in place of a save, so this rank's must too. */
+static void forget_told(cairn_save_t *s, const cairn__vote_t *v) {
+  if (s->phase == VISIBLE && (v->all_bits & TOLD) == 0) s->told = false;
 }
 
 static void on_vote(cairn__vote_t *v) {
   cairn_save_t *s = v->user;
+  forget_told(s, v);
   if (s->err.code == CAIRN_OK)
     unload_vote(s, v);
   else
@@ -327,6 +334,7 @@ static void vote(cairn_save_t *s) {
                        .all_bits = ~UINT64_C(0),
                        .user = s};
   load_vote(s, v);
+  s->was_well = s->err.code == CAIRN_OK;
   cairn__agree(s->ck->save_lane, v, &s->err, on_vote);
 }
 
@@ -381,6 +389,7 @@ static void finish(cairn_save_t *s) {
     cairn_log(s->rt, CAIRN_LOG_WARN, "cleaning up after %s: %s", s->name,
               s->late.message);
   drop_items(s);
+  if (s->primary) cairn__owner_end(s->id);
   keep_error(s);
   if (s->err.code == CAIRN_OK)
     atomic_store(&s->committed_ns, cairn__now_ns() - s->begun_ns);

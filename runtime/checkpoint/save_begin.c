@@ -3,6 +3,7 @@
  * no file, no allocation that grows with the data but for the staging memory
  * itself. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -30,7 +31,6 @@ static void save_free(cairn_save_t *s) {
   free(s->items);
   free(s->dir);
   free(s->name);
-  free(s->tmp);
   free(s->parts);
   cairn_buf_reset(&s->packed);
   cairn_buf_reset(&s->gathered);
@@ -52,14 +52,10 @@ static cairn_code_t check_name(const char *name, size_t n, cairn_error_t *err) {
   if (name[0] == 0 && n > 1)
     return cairn_fail(err, CAIRN_INVALID,
                       "an item without a name beside %zu others", n - 1);
-  if (strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
-      strcmp(name, "..") == 0 ||
-      cairn__name_is_temporary(cairn_bytes_str(name)) ||
-      strcmp(name, "_CHECKPOINT_DELETION") == 0)
-    return cairn_fail(err, CAIRN_INVALID,
-                      "item name \"%s\" cannot be a directory's", name);
-  if (!cairn__utf8_ok(cairn_bytes_str(name)))
-    return cairn_fail(err, CAIRN_INVALID, "an item name is not UTF-8");
+  const char *problem = cairn__item_name_problem(cairn_bytes_str(name));
+  if (problem != NULL)
+    return cairn_fail(err, CAIRN_INVALID, "item name \"%.300s\" %s", name,
+                      problem);
   return CAIRN_OK;
 }
 
@@ -126,6 +122,7 @@ static cairn_code_t item_init(cairn_save_t *s, const cairn_item_t *in,
 static cairn_code_t snapshot_items(cairn_save_t *s,
                                    const cairn__save_request_t *req,
                                    cairn_error_t *err) {
+  if (check_items(req->items, req->n, err) != CAIRN_OK) return CAIRN_INVALID;
   s->items = calloc(req->n, sizeof(*s->items));
   if (s->items == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "preparing a save");
@@ -155,12 +152,12 @@ static cairn_save_t *save_new(cairn_checkpointer_t *ck,
   s->primary = cairn_comm_rank(ck->comm) == 0;
   s->dir = cairn__bytes_dup(cairn_bytes_str(req->dir));
   s->name = cairn__bytes_dup(cairn_bytes_str(req->name));
-  s->tmp = cairn__printf("%s" CAIRN__TMP_SUFFIX, req->name);
+  snprintf(s->tmp, sizeof(s->tmp), "%s" CAIRN__TMP_SUFFIX, req->name);
   s->on_done = req->on_done;
   s->on_done_arg = req->on_done_arg;
   s->written = cairn_future_new(ck->rt);
   s->done = cairn_future_new(ck->rt);
-  if (s->dir == NULL || s->name == NULL || s->tmp == NULL) {
+  if (s->dir == NULL || s->name == NULL) {
     cairn_future_resolve(s->written, NULL);
     cairn_future_resolve(s->done, NULL);
     save_free(s);
@@ -211,14 +208,11 @@ cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
   if (out != NULL) *out = NULL;
   if (wait_for_previous(ck, &local) != CAIRN_OK)
     return cairn_error_copy(err, &local);
-  cairn_save_t *s = NULL;
-  if (check_items(req->items, req->n, &local) == CAIRN_OK &&
-      (s = save_new(ck, req)) == NULL)
-    cairn_fail(&local, CAIRN_NO_MEMORY, "preparing a save");
-  if (s == NULL) return cairn_error_copy(err, &local);
+  cairn_save_t *s = save_new(ck, req);
+  if (s == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "preparing a save");
 
-  /* A rank whose snapshot fails still takes part, since the others must hear of
-   * it; but its own caller hears now. */
+  /* A rank whose items are wrong or whose snapshot fails still takes part,
+   * since the others must hear of it; but its own caller hears now. */
   s->begun_ns = begun;
   s->told = snapshot_items(s, req, &s->err) != CAIRN_OK;
   cairn_error_copy(&local, &s->err);

@@ -30,6 +30,20 @@ cairn_bytes_t cairn__packed_part(cairn_bytes_t packed, size_t i) {
   return part;
 }
 
+uint64_t cairn__save_items_hash(const cairn_save_t *s, uint64_t seed) {
+  uint64_t h = seed;
+  for (size_t i = 0; i < s->n; i++) {
+    const cairn__save_item_t *item = &s->items[i];
+    if (item->name != NULL)
+      h = cairn__hash64(item->name, strlen(item->name) + 1, h);
+    if (item->ops != NULL)
+      h = cairn__hash64(item->ops->type, strlen(item->ops->type) + 1, h);
+  }
+  return h;
+}
+
+/* Handlers of different types may describe different things with the same
+ * bytes, so the types count too: a plan is never used for other items. */
 void cairn__save_pack_descriptions(cairn_save_t *s) {
   cairn_buf_reset(&s->packed);
   s->exchange = true;
@@ -42,7 +56,8 @@ void cairn__save_pack_descriptions(cairn_save_t *s) {
     cairn_fail(&s->err, CAIRN_NO_MEMORY, "describing the items");
     return;
   }
-  s->description_hash = cairn__hash64(s->packed.p, s->packed.n, 1) | 1;
+  uint64_t seed = cairn__save_items_hash(s, 1);
+  s->description_hash = cairn__hash64(s->packed.p, s->packed.n, seed) | 1;
   s->exchange = s->description_hash != s->ck->description_hash;
 }
 

@@ -7,6 +7,7 @@
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/owner_record.h"
 #include "checkpoint/record.h"
 
 static cairn_future_t *failed_with(cairn_save_t *s, const cairn_error_t *err) {
@@ -39,6 +40,7 @@ cairn_future_t *cairn__save_create(cairn_save_t *s) {
       return cairn_kv_list_dir(s->root, cairn_bytes_str(prefix), on_taken, s);
     case 1:
       cairn__random_id(s->id);
+      if (!cairn__owner_begin(s->id)) return no_memory(s, "owner of a step");
       s->init_ns = cairn__wall_ns();
       return cairn__owner_claim(s->root, s->tmp, s->id);
     default:
@@ -203,7 +205,7 @@ static cairn_future_t *write_v1_marker(cairn_save_t *s, cairn_kv_t *dir) {
 /* A view of the step's own directory, and the recorder over it, live for this
  * phase; a recorder's close does nothing but free, so nobody waits for it. */
 static cairn_future_t *write_step_file(cairn_save_t *s, size_t which) {
-  char prefix[300];
+  char prefix[CAIRN__OWNER_NAME + 1];
   snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
   if (which == 4)
     return s->ck->opts.not_durable
@@ -232,50 +234,4 @@ cairn_future_t *cairn__save_side_files(cairn_save_t *s) {
   size_t items = per_item ? s->n : 0, at = s->at++;
   if (at < items) return write_item_success(s, at);
   return at - items < 5 ? write_step_file(s, at - items) : NULL;
-}
-
-/* --- publish, clean --- */
-
-static cairn_future_t *stop_beat(cairn_save_t *s) {
-  struct cairn__beat *beat = s->beat;
-  s->beat = NULL;
-  return beat != NULL ? cairn__beat_stop(beat) : cairn_future_done(s->rt, NULL);
-}
-
-cairn_future_t *cairn__save_publish(cairn_save_t *s) {
-  char from[300], to[300];
-  switch (s->at++) {
-    case 0:
-      return stop_beat(s);
-    case 1:
-      return cairn__owner_drop(s->root, s->tmp, s->id);
-    case 2:
-      snprintf(from, sizeof(from), "%s/", s->tmp);
-      snprintf(to, sizeof(to), "%s/", s->name);
-      return cairn_kv_rename_prefix(s->root, cairn_bytes_str(from),
-                                    cairn_bytes_str(to));
-    default:
-      s->published = true;
-      return NULL;
-  }
-}
-
-/* The directory goes unless it has become someone else's: its name was ours
- * from the claim on, so what lies there without an owner file are our own late
- * writes. */
-cairn_future_t *cairn__save_clean(cairn_save_t *s) {
-  char prefix[300];
-  switch (s->at++) {
-    case 0:
-      return stop_beat(s);
-    case 1:
-      return cairn__owner_check(s->root, s->tmp, s->id, false);
-    case 2:
-      if (s->late.code == CAIRN_BUSY) return NULL;
-      s->late = (cairn_error_t){0};
-      snprintf(prefix, sizeof(prefix), "%s/", s->tmp);
-      return cairn_kv_remove_prefix(s->root, cairn_bytes_str(prefix));
-    default:
-      return NULL;
-  }
 }

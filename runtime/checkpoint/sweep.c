@@ -29,7 +29,8 @@ static bool on_name(void *arg, cairn_bytes_t key, int64_t size) {
   struct sweep *s = arg;
   (void)size;
   if (key.n < 2 || key.p[key.n - 1] != '/') return true;
-  if (!starts(key, CAIRN__TRASH_PREFIX) && !cairn__name_is_temporary(key))
+  if (!starts(key, CAIRN__TRASH_PREFIX) && !cairn__name_is_temporary(key) &&
+      !starts(key, CAIRN__PROBE_PREFIX))
     return true;
   char **p = realloc(s->names, (s->n + 1) * sizeof(char *));
   if (p == NULL) return false;
@@ -50,16 +51,27 @@ static void on_removed(cairn_wait_t *w) {
   step(s);
 }
 
-static void remove_it(struct sweep *s) {
+static void say_removing(struct sweep *s) {
   cairn_log(s->rt, CAIRN_LOG_INFO, "removing leftover %s", s->names[s->at]);
+}
+
+static void remove_trash(struct sweep *s) {
+  say_removing(s);
   cairn_then(cairn_kv_remove_prefix(s->root, cairn_bytes_str(s->names[s->at])),
              &s->wait, on_removed);
+}
+
+static void discard(struct sweep *s, const char *id) {
+  char *name = s->names[s->at];
+  say_removing(s);
+  name[strlen(name) - 1] = 0; /* the '/' */
+  cairn_then(cairn__owner_discard(s->root, name, id), &s->wait, on_removed);
 }
 
 static void on_owner(cairn_wait_t *w) {
   struct sweep *s = cairn_container_of(w, struct sweep, wait);
   cairn_error_t err = {0};
-  cairn__owner_t owner;
+  cairn__owner_t owner = {0};
   cairn_code_t rc = cairn_wait_result(w, &err);
   bool dead = false;
   if (rc == CAIRN_OK && s->owner.found)
@@ -69,7 +81,7 @@ static void on_owner(cairn_wait_t *w) {
     dead = cairn__owner_staging_is_dead(cairn_bytes_str(s->names[s->at]));
   cairn_value_reset(&s->owner);
   if (dead) {
-    remove_it(s);
+    discard(s, owner.id);
   } else {
     s->at++;
     step(s);
@@ -90,7 +102,7 @@ static void step(struct sweep *s) {
     return;
   }
   if (starts(cairn_bytes_str(s->names[s->at]), CAIRN__TRASH_PREFIX)) {
-    remove_it(s);
+    remove_trash(s);
     return;
   }
   char key[512];

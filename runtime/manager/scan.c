@@ -21,6 +21,7 @@
 
 #include "base/base.h"
 #include "checkpoint/owner.h"
+#include "checkpoint/owner_record.h"
 #include "loop/loop.h"
 #include "manager/internal.h"
 
@@ -41,7 +42,8 @@ struct scan {
   int64_t *steps;
   size_t n, cap;
   bool no_memory, seen;
-  char probe[64];
+  char id[33]; /* of the probe */
+  char probe[192];
   struct iovec iov;
   cairn__step_look_t look;
   size_t unmarked; /* steps up to the newest that is whole but unmarked; 0 */
@@ -53,20 +55,27 @@ static void advance(struct scan *s);
 /* --- the primary's phases --- */
 
 /* A root that is read only, or a file, or on a full disk, shows now and not at
- * the first save, hours later. */
+ * the first save, hours later. The file is made in a directory that names us,
+ * so that a sweep may remove what a kill leaves. */
 static cairn_future_t *probe(struct scan *s) {
   static const cairn_write_opts_t later = {.size = sizeof(later),
                                            .defer_sync = true};
-  char once[33];
+  char suffix[128], key[256];
   switch (s->at++) {
     case 0:
-      cairn__random_id(once);
-      snprintf(s->probe, sizeof(s->probe), ".cairn-probe-%s", once);
-      s->iov = (struct iovec){once, 0};
-      return cairn_kv_write(s->root, cairn_bytes_str(s->probe), &s->iov, 1,
-                            &later, NULL);
+      cairn__random_id(s->id);
+      if (!cairn__owner_begin(s->id)) {
+        cairn_fail(&s->err, CAIRN_NO_MEMORY, "looking at %s", s->m->root);
+        return NULL;
+      }
+      cairn__owner_staging_suffix(s->id, suffix, sizeof(suffix));
+      snprintf(s->probe, sizeof(s->probe), CAIRN__PROBE_PREFIX "%s/", suffix);
+      snprintf(key, sizeof(key), "%sx", s->probe);
+      s->iov = (struct iovec){key, 0};
+      return cairn_kv_write(s->root, cairn_bytes_str(key), &s->iov, 1, &later,
+                            NULL);
     case 1:
-      return cairn_kv_remove(s->root, cairn_bytes_str(s->probe), NULL, NULL);
+      return cairn_kv_remove_prefix(s->root, cairn_bytes_str(s->probe));
     default:
       return NULL;
   }
@@ -277,6 +286,7 @@ static void advance(struct scan *s) {
     s->phase++;
     s->at = 0;
   }
+  cairn__owner_end(s->id);
   cairn_future_resolve(s->done, &s->err);
 }
 

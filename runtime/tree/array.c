@@ -1,5 +1,6 @@
 /* The array of a leaf: checked, and copied with its boxes. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "tree/tree.h"
@@ -29,6 +30,20 @@ static bool all_zero(const int64_t *v, int n) {
   return true;
 }
 
+/* The bytes between a box's first element and its others must be numbers, or
+ * whoever walks over them overflows. */
+static bool strides_ok(const cairn_box_t *b, int rank) {
+  int64_t span = 0;
+  for (int i = 0; i < rank; i++) {
+    int64_t n = b->extent[i] > 0 ? b->extent[i] - 1 : 0, bytes;
+    if (b->strides[i] == INT64_MIN ||
+        !cairn__mul_ok(llabs(b->strides[i]), n, &bytes) ||
+        !cairn__add_ok(span, bytes, &span))
+      return false;
+  }
+  return true;
+}
+
 static cairn_code_t check_box(const cairn_array_t *a, const cairn_box_t *b,
                               cairn_error_t *err) {
   bool empty = false;
@@ -41,6 +56,8 @@ static cairn_code_t check_box(const cairn_array_t *a, const cairn_box_t *b,
                         at, n, i, a->shape[i]);
     empty |= n == 0;
   }
+  if (!strides_ok(b, a->rank))
+    return cairn_fail(err, CAIRN_INVALID, "strides of more than 2^63 bytes");
   if (b->data == NULL && !empty)
     return cairn_fail(err, CAIRN_INVALID,
                       "data is NULL (a process that holds nothing says empty)");

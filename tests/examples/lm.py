@@ -101,6 +101,14 @@ def same_ranks():
     resume_is_exact()
 
 
+def back_to_back():
+    """A save every step, each of which is told of once; the newest are kept."""
+    result = run(place("run"), 3, "--save-every", "1", "--keep", "2", steps=12)
+    told = re.findall(r"save (\d+) committed", result.out)
+    assert told == [str(step) for step in range(1, 13)], told
+    assert steps_of(place("run")) == [11, 12], os.listdir(place("run"))
+
+
 def funneled():
     resume_is_exact("--funneled")
 

@@ -27,7 +27,7 @@ static void log_to_stderr(void *arg, cairn_log_level_t level,
 
 static void open_all(int n, struct thread *ts,
                      void (*prepare)(cairn_runtime_t *rt, void *arg)) {
-  cairn_runtime_t *rts[RANKS_MAX];
+  cairn_runtime_t *rts[RANKS_MAX] = {0};
   cairn_comm_t *comms[RANKS_MAX];
   cairn_error_t err = {0};
   cr_assert(n <= RANKS_MAX);

@@ -6,8 +6,8 @@
 #include "out.h"
 #include "tool.h"
 
-static const command_t *const commands[] = {&cmd_ls, &cmd_show, &cmd_cat,
-                                            &cmd_verify, &cmd_dump};
+static const command_t *const commands[] = {&cmd_ls,     &cmd_show, &cmd_cat,
+                                            &cmd_verify, &cmd_dump, &cmd_bench};
 #define NUM_COMMANDS (sizeof commands / sizeof *commands)
 
 static const char common_help[] =

@@ -22,7 +22,8 @@ typedef struct command {
   int (*run)(int argc, char **argv);
 } command_t;
 
-extern const command_t cmd_ls, cmd_show, cmd_cat, cmd_verify, cmd_dump;
+extern const command_t cmd_ls, cmd_show, cmd_cat, cmd_verify, cmd_dump,
+    cmd_bench;
 
 /* The options that every command has, and those of one command. Values for
  * getopt_long; letters are not used. */

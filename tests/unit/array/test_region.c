@@ -34,7 +34,7 @@ static void naive(int rank, const int64_t *extent, size_t item, char *dst,
  * the offset of the first element; *bytes what is spanned. */
 static int64_t random_layout(int rank, const int64_t *extent, int64_t item,
                              int64_t *strides, int64_t *bytes) {
-  int order[8];
+  int order[8] = {0};
   int64_t step = item * (1 + pick(2)), first = 0;
   for (int d = 0; d < rank; d++) {
     int at = (int)pick(d + 1);

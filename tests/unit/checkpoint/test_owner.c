@@ -23,6 +23,7 @@ static cairn_kv_t *kv;
 static const char *id;
 
 static void set_up(void) {
+  cr_assert(cairn__owner_begin(ID_A) && cairn__owner_begin(ID_B));
   cr_assert_eq(cairn_runtime_open(NULL, &rt, NULL), CAIRN_OK);
   cr_assert_eq(kv_call_open(rt, "memory://owner/", &kv, NULL), CAIRN_OK);
 }
@@ -30,6 +31,8 @@ static void set_up(void) {
 static void tear_down(void) {
   kv_call_close(kv, NULL);
   cairn_runtime_close(rt, NULL);
+  cairn__owner_end(ID_A);
+  cairn__owner_end(ID_B);
 }
 
 TestSuite(owner, .init = set_up, .fini = tear_down);
@@ -42,9 +45,15 @@ static cairn_future_t *do_check(void *arg) {
   (void)arg;
   return cairn__owner_check(kv, TMP, id, false);
 }
+static char dropped[CAIRN__OWNER_NAME]; /* what the directory is called */
 static cairn_future_t *do_drop(void *arg) {
   (void)arg;
-  return cairn__owner_drop(kv, TMP, id);
+  strcpy(dropped, TMP);
+  return cairn__owner_drop(kv, dropped, id);
+}
+static cairn_future_t *do_discard(void *arg) {
+  (void)arg;
+  return cairn__owner_discard(kv, TMP, id);
 }
 static cairn_future_t *do_sweep(void *arg) {
   (void)arg;
@@ -93,6 +102,30 @@ Test(owner, claims_a_free_name_and_gives_it_up) {
   free(list);
 }
 
+/* So that a sweep knows whose it was, should we be killed now. */
+Test(owner, gives_up_under_a_name_of_its_own) {
+  char file[CAIRN__OWNER_NAME + 16];
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  put(TMP "/default/x", "x");
+  cr_assert_eq(as(ID_A, do_drop, NULL), CAIRN_OK);
+  cr_assert_not_null(strstr(dropped, TMP "-cairn-"), "%s", dropped);
+  snprintf(file, sizeof(file), "%s/default/x:1", dropped);
+  char *list = keys();
+  cr_assert_str_eq(list, file);
+  free(list);
+}
+
+Test(owner, discards_its_own_directory_but_not_anothers) {
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_B, do_discard, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_check, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_discard, NULL), CAIRN_OK);
+  char *list = keys();
+  cr_assert_str_eq(list, "");
+  free(list);
+  cr_assert_eq(as(ID_A, do_discard, NULL), CAIRN_OK, "gone is done");
+}
+
 Test(owner, of_a_live_process_keeps_others_out) {
   cairn_error_t err = {0};
   char pid[32];
@@ -136,10 +169,20 @@ Test(owner, on_another_host_lives_as_long_as_its_beats) {
 
 Test(owner, with_a_recycled_process_number_is_dead) {
   cairn__owner_t o = {0};
+  strcpy(o.id, ID_A);
   cairn__process_self(&o.process);
   cr_assert(cairn__owner_alive(&o));
   o.process.start++;
   cr_assert_not(cairn__owner_alive(&o));
+}
+
+/* A save that ended and could not clean up; the process goes on. */
+Test(owner, in_this_process_is_dead_once_it_has_ended) {
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_B, do_claim, NULL), CAIRN_BUSY);
+  cairn__owner_end(ID_A);
+  cr_assert_eq(as(ID_B, do_claim, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_check, NULL), CAIRN_BUSY);
 }
 
 /* As a killed job is where the first process of a container does not reap. */
@@ -194,9 +237,11 @@ Test(owner, sweep_removes_only_what_is_provably_dead_and_ours) {
 Test(owner, half_made_directory_tells_its_maker_by_name) {
   char suffix[128], name[256];
   cairn__process_t self;
-  cairn__owner_staging_suffix(suffix, sizeof(suffix));
+  cairn__owner_staging_suffix(ID_A, suffix, sizeof(suffix));
   snprintf(name, sizeof(name), TMP "%s/", suffix);
   cr_assert_not(cairn__owner_staging_is_dead(cairn_bytes_str(name)));
+  cairn__owner_end(ID_A);
+  cr_assert(cairn__owner_staging_is_dead(cairn_bytes_str(name)));
   cairn__process_self(&self);
   snprintf(name, sizeof(name), TMP "-cairn-%016llx-%d-%d-00000000/",
            (unsigned long long)self.place, (int)self.pid, 1);

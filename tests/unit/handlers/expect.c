@@ -56,7 +56,7 @@ static void each_item(const char *fixture, const char *dir,
 
 static void each_of(const char *file, void (*fn)(const expect_item_t *)) {
   char path[1200], fixture[80];
-  size_t n;
+  size_t n = 0;
   cairn_json_doc_t doc;
   cairn_error_t err = {0};
   snprintf(path, sizeof path, ROOT "/%s", file);

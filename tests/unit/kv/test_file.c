@@ -217,7 +217,7 @@ Test(file, an_absent_root_is_an_empty_store_and_a_file_is_an_error) {
 }
 
 Test(file, names_of_one_directory) {
-  char forms[5][512], *list;
+  char forms[5][512], *list = NULL;
   cairn_error_t err = {0};
   put(&files, "sub dir/k", "1");
   snprintf(forms[0], 512, "%s/sub dir", files.dir);

@@ -135,3 +135,19 @@ Test(faults, every_call_of_another_rank_fails_cleanly) {
 Test(faults, every_lost_answer_to_another_rank_is_clean) {
   every_call(2, KV_FAULT_AFTER, CAIRN_IO);
 }
+
+/* Nobody may be led to believe that the step could be there. */
+Test(faults, time_out_before_the_last_vote_leaves_no_doubt) {
+  struct faults f = {.victim = 1};
+  char *dir = temp_dir();
+  for (int r = 0; r < RANKS; r++) f.store[r] = kv_fault_new();
+  f.rule = (kv_fault_rule_t){
+      .kind = KV_FAULT_SYNC, .at = 1, .code = CAIRN_TIMED_OUT};
+  snprintf(f.root, sizeof(f.root), "fault://%s", dir);
+  ranks_run_prepared(RANKS, prepare, job, &f);
+  same_story(&f);
+  cr_assert_eq(f.outcome[0], CAIRN_TIMED_OUT);
+  cr_assert_null(strstr(f.message[0], "not confirmed"), "%s", f.message[0]);
+  for (int r = 0; r < RANKS; r++) kv_fault_free(f.store[r]);
+  temp_dir_remove(dir);
+}
