@@ -95,6 +95,7 @@ static cairn_future_t *store_open(cairn_runtime_t *rt,
     return failed(rt, &err);
   }
   s->opts.defer_sync = true;
+  s->opts.sync_data = s->sync;
   s->done = cairn_future_new(rt);
   *out = s;
   cairn_future_t *done = s->done;
@@ -255,6 +256,7 @@ cairn_future_t *cairn__item_store_merge(cairn_runtime_t *rt,
     return failed(rt, &err);
   }
   m->store.opts.defer_sync = true;
+  m->store.opts.sync_data = m->store.sync;
   m->children = children;
   m->n = n;
   m->out = out;
