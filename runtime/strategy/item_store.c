@@ -32,7 +32,8 @@ static cairn_code_t ask(const cairn__item_place_t *place,
                         .purpose = purpose,
                         .directory = place->directory,
                         .process_id = place->process_id,
-                        .profile = place->profile};
+                        .profile = place->profile,
+                        .not_durable = place->not_durable};
   char *spec = NULL;
   cairn_code_t rc =
       cairn_strategy_spec(place->strategy, &in, for_write, &spec, err);
