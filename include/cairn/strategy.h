@@ -35,6 +35,7 @@ typedef struct cairn_spec_in { /* what the caller knows */
   const char *directory;  /* as the user gave it, then "/step", "/item" */
   const char *process_id; /* PRIVATE: "3"; [A-Za-z0-9]+ */
   cairn_profile_t profile;
+  bool not_durable; /* what is written need not survive a power loss */
 } cairn_spec_in_t;
 
 typedef struct cairn_strategy_ops {

@@ -103,7 +103,7 @@ static cairn_code_t check_directory(const char *path, cairn_error_t *err) {
 
 static cairn_future_t *start_open(void *arg) {
   struct request *r = arg;
-  return cairn__open_directory(r->rt, NULL, r->text, r->out);
+  return cairn__open_directory(r->rt, NULL, r->text, false, r->out);
 }
 
 cairn_code_t cairn__open_blocking(cairn_runtime_t *rt, const char *path,

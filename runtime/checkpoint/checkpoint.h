@@ -164,7 +164,8 @@ cairn_code_t cairn__restore(cairn_checkpointer_t *ck,
 /* A kv of a directory through the strategy; blocking strings are copied. */
 cairn_future_t *cairn__open_directory(cairn_runtime_t *rt,
                                       const cairn_strategy_t *strategy,
-                                      const char *directory, cairn_kv_t **out);
+                                      const char *directory, bool not_durable,
+                                      cairn_kv_t **out);
 /* "dir/name", or "dir" if name is empty; malloc'd. */
 char *cairn__dir_join(const char *dir, const char *name);
 /* Local paths absolute, URLs as they are; malloc'd. */

@@ -5,12 +5,14 @@
 
 cairn_future_t *cairn__open_directory(cairn_runtime_t *rt,
                                       const cairn_strategy_t *strategy,
-                                      const char *directory, cairn_kv_t **out) {
+                                      const char *directory, bool not_durable,
+                                      cairn_kv_t **out) {
   cairn_error_t err = {0};
   char *spec = NULL;
   cairn_spec_in_t in = {.size = sizeof(in),
                         .purpose = CAIRN_PURPOSE_FILES,
-                        .directory = directory};
+                        .directory = directory,
+                        .not_durable = not_durable};
   if (cairn_strategy_spec(strategy, &in, true, &spec, &err) != CAIRN_OK)
     return cairn_future_done(rt, &err);
   /* Where the driver takes URLs the spec is one, as a JSON string. */

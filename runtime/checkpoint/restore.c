@@ -55,7 +55,7 @@ static void advance(struct restore *r);
 static cairn_future_t *open_root(struct restore *r) {
   if (r->at++ > 0) return NULL;
   return cairn__open_directory(r->ck->rt, r->ck->opts.strategy, r->directory,
-                               &r->root);
+                               false, &r->root);
 }
 
 static void judge(struct restore *r) {

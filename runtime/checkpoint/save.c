@@ -86,7 +86,8 @@ static cairn_future_t *failed(cairn_save_t *s, const char *what) {
 
 static cairn_future_t *open_root(cairn_save_t *s) {
   if (s->at++ > 0) return NULL;
-  return cairn__open_directory(s->rt, s->ck->opts.strategy, s->dir, &s->root);
+  return cairn__open_directory(s->rt, s->ck->opts.strategy, s->dir,
+                               s->ck->opts.not_durable, &s->root);
 }
 
 /* The primary takes part like everyone and then makes the directory. */

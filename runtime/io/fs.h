@@ -50,9 +50,10 @@ CAIRN_MUST_CHECK cairn_code_t cairn__fs_walk(const char *root,
                                              cairn__fs_walk_fn fn, void *arg,
                                              cairn_error_t *err);
 /* rename(2) of a directory onto a name that must not exist (an empty directory
- * there is replaced): CAIRN_EXISTS otherwise. Then fsync of both parents. */
+ * there is replaced): CAIRN_EXISTS otherwise. durable: then fsync of both
+ * parents. */
 CAIRN_MUST_CHECK cairn_code_t cairn__fs_rename_dir(const char *from,
-                                                   const char *to,
+                                                   const char *to, bool durable,
                                                    cairn_error_t *err);
 
 #endif

@@ -23,17 +23,24 @@ static bool is_dir(const char *path) {
   return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static cairn_code_t rename_dir(const char *from, const char *to,
+static cairn_code_t rename_dir(const char *from, const char *to, bool durable,
                                cairn_error_t *err) {
   cairn_error_t why = {0};
-  cairn_code_t rc = cairn__fs_rename_dir(from, to, &why);
+  cairn_code_t rc = cairn__fs_rename_dir(from, to, durable, &why);
   if (rc == CAIRN_NOT_FOUND && is_dir(from)) { /* nowhere to put it */
     rc = cairn__file_make_parents(to, err);
-    if (rc == CAIRN_OK) rc = cairn__fs_rename_dir(from, to, err);
+    if (rc == CAIRN_OK) rc = cairn__fs_rename_dir(from, to, durable, err);
   } else if (rc != CAIRN_OK) {
     cairn_error_copy(err, &why);
   }
   return rc;
+}
+
+/* Then settling the new name syncs it, and once is enough. */
+static bool same_parent(const char *from, const char *to) {
+  size_t n = cairn__file_dir_length(from, strlen(from));
+  return n == cairn__file_dir_length(to, strlen(to)) &&
+         memcmp(from, to, n) == 0;
 }
 
 static cairn_code_t do_rename(void *job, cairn_error_t *err) {
@@ -43,7 +50,7 @@ static cairn_code_t do_rename(void *job, cairn_error_t *err) {
   if (from == NULL || to == NULL || !cairn__file_dirs_moved(from, to))
     rc = cairn_fail(err, CAIRN_NO_MEMORY, "no memory for a path");
   else
-    rc = rename_dir(from, to, err);
+    rc = rename_dir(from, to, r->op.kv->sync && !same_parent(from, to), err);
   if (rc == CAIRN_OK) {
     const char *path = to;
     cairn__file_dirs_moved(from, NULL);

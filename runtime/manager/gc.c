@@ -120,9 +120,10 @@ void cairn__gc_add(cairn_manager_t *m, int64_t *steps, size_t n) {
   pthread_mutex_lock(&m->lock);
   m->gc = gc;
   pthread_mutex_unlock(&m->lock);
-  cairn_then(cairn__open_directory(m->rt, m->opts.checkpointer.strategy,
-                                   m->root, &gc->root),
-             &gc->wait, on_opened);
+  cairn_then(
+      cairn__open_directory(m->rt, m->opts.checkpointer.strategy, m->root,
+                            m->opts.checkpointer.not_durable, &gc->root),
+      &gc->wait, on_opened);
 }
 
 cairn_code_t cairn__gc_wait(cairn_manager_t *m, int64_t timeout_ms,

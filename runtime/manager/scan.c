@@ -203,7 +203,8 @@ static cairn_future_t *start(struct scan *s) {
     case OPEN:
       if (s->at++ > 0) return NULL;
       return cairn__open_directory(s->m->rt, o->checkpointer.strategy,
-                                   s->m->root, &s->root);
+                                   s->m->root, o->checkpointer.not_durable,
+                                   &s->root);
     case PROBE:
       if (!primary || !s->first) return NULL;
       return o->no_create || o->read_only ? must_exist(s) : probe(s);

@@ -41,6 +41,7 @@ cairn_future_t *cairn__ocdbt_commit(cairn_kv_t *writer,
   w->publish = (cairn__publish_t){.base = w->base,
                                   .log = w->log,
                                   .defer_sync = w->defer_sync,
+                                  .sync_data = w->sync_data,
                                   .prepare = prepare,
                                   .over = over,
                                   .out = out};

@@ -23,6 +23,7 @@ static cairn_code_t writer_make(cairn_kv_t *base,
   w->rt = cairn_kv_runtime(base);
   w->base = base;
   w->defer_sync = o->defer_sync;
+  w->sync_data = o->sync_data;
   cairn_code_t rc = cairn__new_config(&o->config, &w->config, err);
   if (rc == CAIRN_OK) {
     w->log = cairn__datalog_new(base, o);

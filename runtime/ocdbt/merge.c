@@ -54,6 +54,7 @@ static cairn_code_t merging_make(cairn_kv_t *base,
   if (m == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "merge");
   m->publish = (cairn__publish_t){.base = base,
                                   .defer_sync = o->defer_sync,
+                                  .sync_data = o->sync_data,
                                   .prepare = prepare,
                                   .over = over};
   cairn_code_t rc =

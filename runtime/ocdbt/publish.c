@@ -22,6 +22,12 @@ static cairn_future_t *send_data(cairn__publish_t *p) {
   return cairn__datalog_finish(p->log);
 }
 
+/* A manifest never names what a power cut may still take. */
+static cairn_future_t *sync_data(cairn__publish_t *p) {
+  if (!p->sync_data) return cairn_future_done(cairn_kv_runtime(p->base), NULL);
+  return cairn_kv_sync(p->base, cairn_bytes(NULL, 0));
+}
+
 static cairn_future_t *send_manifest(cairn__publish_t *p) {
   struct iovec iov = {p->build.manifest.p, p->build.manifest.n};
   cairn_write_opts_t o = {.size = sizeof o, .if_equal = &CAIRN_GEN_ABSENT};
@@ -108,6 +114,9 @@ static void advance(cairn__publish_t *p) {
       return;
     case PUBLISH_DATA:
       cairn_then(send_data(p), &p->wait, on_step);
+      return;
+    case PUBLISH_SYNC:
+      cairn_then(sync_data(p), &p->wait, on_step);
       return;
     case PUBLISH_MANIFEST:
       cairn_then(send_manifest(p), &p->wait, on_step);

@@ -53,14 +53,20 @@ typedef struct cairn__publish cairn__publish_t;
 struct cairn__publish {
   cairn_kv_t *base;
   cairn__datalog_t *log;
-  bool defer_sync;
+  bool defer_sync, sync_data;
   /* Fills build.entries; runs on the CPU thread before cairn__build_run. */
   cairn_code_t (*prepare)(cairn__publish_t *p, cairn_error_t *err);
   /* On the loop, once. p->reached tells how far it came. */
   void (*over)(cairn__publish_t *p, cairn_error_t *err);
   cairn__ocdbt_summary_t *out;
 
-  enum { PUBLISH_BUILD, PUBLISH_DATA, PUBLISH_MANIFEST, PUBLISH_DONE } reached;
+  enum {
+    PUBLISH_BUILD,
+    PUBLISH_DATA,
+    PUBLISH_SYNC,
+    PUBLISH_MANIFEST,
+    PUBLISH_DONE
+  } reached;
   bool may_be_visible; /* the manifest may have been written */
   cairn__build_t build;
   cairn_written_t written;
@@ -80,7 +86,7 @@ typedef struct cairn__writer {
   cairn_runtime_t *rt;
   cairn_kv_t *base, *kv;
   cairn__ocdbt_config_t config;
-  bool defer_sync;
+  bool defer_sync, sync_data;
   cairn__datalog_t *log;
   cairn__records_t records;
   bool committing; /* no more writes */

@@ -47,6 +47,7 @@ static void put_kv(cairn_buf_t *b, const cairn_spec_in_t *in) {
   bool url = scheme_end(in->directory) != NULL;
   if (!url) cairn_buf_put_str(b, "{\"driver\":\"file\",\"path\":");
   put_directory(b, in->directory, "ocdbt.process_", process);
+  if (!url && in->not_durable) cairn_buf_put_str(b, ",\"file_io_sync\":false");
   if (!url) cairn_buf_put_str(b, "}");
 }
 

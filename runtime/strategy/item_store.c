@@ -32,7 +32,8 @@ static cairn_code_t ask(const cairn__item_place_t *place,
                         .purpose = purpose,
                         .directory = place->directory,
                         .process_id = place->process_id,
-                        .profile = place->profile};
+                        .profile = place->profile,
+                        .not_durable = place->not_durable};
   char *spec = NULL;
   cairn_code_t rc =
       cairn_strategy_spec(place->strategy, &in, for_write, &spec, err);
@@ -95,6 +96,7 @@ static cairn_future_t *store_open(cairn_runtime_t *rt,
     return failed(rt, &err);
   }
   s->opts.defer_sync = true;
+  s->opts.sync_data = s->sync;
   s->done = cairn_future_new(rt);
   *out = s;
   cairn_future_t *done = s->done;
@@ -255,6 +257,7 @@ cairn_future_t *cairn__item_store_merge(cairn_runtime_t *rt,
     return failed(rt, &err);
   }
   m->store.opts.defer_sync = true;
+  m->store.opts.sync_data = m->store.sync;
   m->children = children;
   m->n = n;
   m->out = out;

@@ -154,9 +154,20 @@ static bool stat_of(const shim_call_t *c, struct stat *st) {
   return lstat(c->to[0] != 0 ? c->to : c->path, st) == 0;
 }
 
+static ino_t parent_of(const shim_call_t *c) {
+  char dir[PATH_MAX];
+  struct stat st;
+  snprintf(dir, sizeof(dir), "%s", c->to[0] != 0 ? c->to : c->path);
+  char *slash = strrchr(dir, '/');
+  if (slash == NULL) return 0;
+  *slash = 0;
+  return stat(dir, &st) == 0 ? st.st_ino : 0;
+}
+
 static void record(const shim_call_t *c) {
   struct stat st = {0};
   stat_of(c, &st);
+  ino_t parent = parent_of(c);
   pthread_mutex_lock(&lock);
   if (num_events < MAX_EVENTS)
     events[num_events++] =
@@ -166,6 +177,7 @@ static void record(const shim_call_t *c) {
                        .dev = st.st_dev,
                        .ino = st.st_ino,
                        .is_dir = S_ISDIR(st.st_mode),
+                       .parent = parent,
                        .path = strdup(c->path),
                        .to = c->to[0] != 0 ? strdup(c->to) : NULL};
   pthread_mutex_unlock(&lock);

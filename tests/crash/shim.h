@@ -76,6 +76,7 @@ typedef struct shim_event {
   dev_t dev; /* of the file, or of what was renamed */
   ino_t ino;
   bool is_dir;
+  ino_t parent;    /* of the directory that its name (or new name) is in */
   char *path, *to; /* as they were at that time; to: rename and link */
 } shim_event_t;
 

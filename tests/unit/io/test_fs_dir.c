@@ -109,7 +109,7 @@ Test(mkdirs, several_threads_make_the_same_path_and_each_directory_once) {
 /* -- rename_dir ------------------------------------------------------------ */
 
 static cairn_code_t move(const char *from, const char *to, cairn_error_t *err) {
-  return cairn__fs_rename_dir(dir_path(&d, from), dir_path(&d, to), err);
+  return cairn__fs_rename_dir(dir_path(&d, from), dir_path(&d, to), true, err);
 }
 
 static void make_full(const char *name) {

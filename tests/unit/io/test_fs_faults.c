@@ -195,8 +195,9 @@ Test(faults, rename_whose_sync_fails_has_happened_and_says_what_failed) {
   char want[4200];
   mkdir(dir_path(&d, "a"), 0700);
   on_sync = (struct fault){.times = 1, .errnum = EIO};
-  cr_assert_eq(cairn__fs_rename_dir(dir_path(&d, "a"), dir_path(&d, "b"), &err),
-               CAIRN_IO);
+  cr_assert_eq(
+      cairn__fs_rename_dir(dir_path(&d, "a"), dir_path(&d, "b"), true, &err),
+      CAIRN_IO);
   snprintf(want, sizeof want, "fsync %s: Input/output error", d.path);
   cr_assert_str_eq(err.message, want);
   cr_assert(dir_has(&d, "b"));
