@@ -250,7 +250,7 @@ static cairn_code_t item_init(struct restore *r, const cairn_item_t *in,
   if (item->ops == NULL)
     return cairn_fail(err, CAIRN_INVALID, "no handler of type \"%s\"",
                       in->type != NULL ? in->type : "");
-  item->name = in->name != NULL ? in->name : "";
+  item->name = cairn__item_name(in, r->req->unnamed);
   item->directory = cairn__dir_join(r->directory, item->name);
   if (item->directory == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "restoring");
@@ -276,6 +276,8 @@ static void prepare(struct restore *r) {
   r->items = calloc(req->n != 0 ? req->n : 1, sizeof(*r->items));
   if (r->directory == NULL || r->items == NULL)
     cairn_fail(&r->err, CAIRN_NO_MEMORY, "restoring");
+  if (req->items == NULL && req->n != 0)
+    cairn_fail(&r->err, CAIRN_INVALID, "%zu items at NULL", req->n);
   for (size_t i = 0; r->err.code == CAIRN_OK && i < req->n; i++)
     item_init(r, &req->items[i], &r->items[i], &r->err);
 }

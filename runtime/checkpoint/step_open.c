@@ -277,8 +277,8 @@ static cairn_code_t step_open(cairn_runtime_t *rt, const char *path, bool as_is,
 static cairn_code_t open_path(cairn_runtime_t *rt, const char *path, bool as_is,
                               cairn_step_t **out, cairn_error_t *err) {
   *out = NULL;
-  if (path == NULL || path[0] == 0)
-    return cairn_fail(err, CAIRN_INVALID, "a path is needed");
+  if (rt == NULL || path == NULL || path[0] == 0)
+    return cairn_fail(err, CAIRN_INVALID, "a runtime and a path are needed");
   cairn_code_t rc = cairn_handlers_builtin(rt, err);
   if (rc != CAIRN_OK) return rc;
   char *absolute = cairn__dir_absolute(path);
