@@ -98,7 +98,8 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_checkpointer_restore(
 CAIRN_API cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
                                                int64_t timeout_ms,
                                                cairn_error_t *err);
-/* wait, then frees (also on failure, but for CAIRN_TIMED_OUT: call again). */
+/* wait, then frees (also on failure, but for CAIRN_TIMED_OUT of a call with a
+ * limit: call again). NULL is fine. */
 CAIRN_API cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
                                                 int64_t timeout_ms,
                                                 cairn_error_t *err);

@@ -56,8 +56,8 @@ typedef struct cairn_error {
   cairn_code_t code;
   int sys_errno; /* behind the code; 0 if none */
   int rank;      /* where it happened; -1 while unknown or local */
-  char message[CAIRN_MESSAGE_BYTES]; /* NUL-terminated; a cut text ends in "..."
-                                      */
+  char message[CAIRN_MESSAGE_BYTES]; /* NUL-terminated; what does not fit is cut
+                                        out of the middle, as "..." */
 } cairn_error_t;
 
 /* Text of a code: "not found". Never NULL. Any thread. */

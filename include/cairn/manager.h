@@ -103,8 +103,8 @@ CAIRN_API cairn_code_t cairn_manager_reload(cairn_manager_t *mgr,
 CAIRN_API cairn_code_t cairn_manager_wait(cairn_manager_t *mgr,
                                           int64_t timeout_ms,
                                           cairn_error_t *err);
-/* wait, then frees (also on failure, but for CAIRN_TIMED_OUT: call again). Says
- * what did not commit. NULL is fine. */
+/* wait, then frees (also on failure, but for CAIRN_TIMED_OUT of a call with a
+ * limit: call again). Says what did not commit. NULL is fine. */
 CAIRN_API cairn_code_t cairn_manager_close(cairn_manager_t *mgr,
                                            int64_t timeout_ms,
                                            cairn_error_t *err);

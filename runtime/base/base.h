@@ -16,6 +16,11 @@ size_t cairn__bytes_common(cairn_bytes_t a, cairn_bytes_t b);
 char *cairn__bytes_dup(cairn_bytes_t b);
 char *cairn__printf(const char *fmt, ...) CAIRN_PRINTF(1, 2); /* for free() */
 
+/* Options as this build knows them: of `in`, whose first member is the size
+ * that the caller's build gives the struct (0: as compiled), what it has; zeros
+ * for the rest and for NULL. */
+void cairn__options_take(const void *in, void *out, size_t n);
+
 /* 64-bit hash of bytes, chained through seed; stable over ranks and versions
  * (it travels in votes). Not for use against an adversary. */
 uint64_t cairn__hash64(const void *p, size_t n, uint64_t seed);

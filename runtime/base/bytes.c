@@ -71,3 +71,11 @@ bool cairn__decimal(cairn_bytes_t b, int64_t *out) {
   *out = v;
   return true;
 }
+
+void cairn__options_take(const void *in, void *out, size_t n) {
+  size_t size;
+  memset(out, 0, n);
+  if (in == NULL) return;
+  memcpy(&size, in, sizeof size);
+  memcpy(out, in, size != 0 && size < n ? size : n);
+}

@@ -16,52 +16,52 @@ const char *cairn_code_text(cairn_code_t code) {
   return "unknown code";
 }
 
-/* Ends a text that did not fit in "...", without half a character before it. */
-static void mark_cut(char *text, size_t cap) {
-  size_t at = cap - 4;
-  while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) at--;
-  memcpy(text + at, "...", 4);
+/* A message is formatted here first: two of the longest paths and a reason. */
+#define ROOM ((size_t)10240)
+/* Of a cut message: where it happened. The rest is for the end, which says why.
+ */
+#define HEAD ((size_t)CAIRN_MESSAGE_BYTES / 3)
+
+static bool inside_character(char c) {
+  return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Appends to the text of length *n in text[cap], where *n never passes cap - 1;
- * *cut is set once something was left out. */
-static void append_v(char *text, size_t cap, size_t *n, bool *cut,
-                     const char *fmt, va_list ap) {
-  int len = vsnprintf(text + *n, cap - *n, fmt, ap);
-  if (len < 0) {
-    text[*n] = '\0';
-    *cut = true;
-  } else if ((size_t)len >= cap - *n) {
-    *n = cap - 1;
-    *cut = true;
-  } else {
-    *n += (size_t)len;
+/* Into a message of CAIRN_MESSAGE_BYTES; what does not fit is cut out of the
+ * middle, without half a character beside the "...". */
+static void fit(char *out, const char *text, size_t n) {
+  size_t head = HEAD, tail = n - (CAIRN_MESSAGE_BYTES - 4 - HEAD);
+  if (n < CAIRN_MESSAGE_BYTES) {
+    memcpy(out, text, n + 1);
+    return;
   }
+  while (head > 0 && inside_character(text[head])) head--;
+  while (tail < n && inside_character(text[tail])) tail++;
+  memcpy(out, text, head);
+  memcpy(out + head, "...", 3);
+  memcpy(out + head + 3, text + tail, n - tail + 1);
 }
 
-static void append(char *text, size_t cap, size_t *n, bool *cut,
-                   const char *fmt, ...) CAIRN_PRINTF(5, 6);
-static void append(char *text, size_t cap, size_t *n, bool *cut,
-                   const char *fmt, ...) {
-  va_list ap;
-  va_start(ap, fmt);
-  append_v(text, cap, n, cut, fmt, ap);
-  va_end(ap);
+/* Formats into text[ROOM], leaving out what would not leave `spare` bytes; the
+ * length. */
+static size_t format(char *text, size_t spare, const char *fmt, va_list ap) {
+  size_t cap = ROOM - spare;
+  int n = vsnprintf(text, cap, fmt, ap);
+  if (n < 0) n = 0;
+  return (size_t)n < cap ? (size_t)n : cap - 1;
 }
 
 /* `tail` (may be NULL) follows the formatted text after ": ". */
 static void set(cairn_error_t *err, cairn_code_t code, int errnum,
                 const char *tail, const char *fmt, va_list ap) {
+  char text[ROOM];
   if (err == NULL || err->code != CAIRN_OK) return;
-  size_t n = 0;
-  bool cut = false;
+  size_t spare = tail != NULL ? strlen(tail) + 2 : 0;
+  size_t n = format(text, spare, fmt, ap);
+  if (tail != NULL) n += (size_t)snprintf(text + n, ROOM - n, ": %s", tail);
   err->code = code;
   err->sys_errno = errnum;
   err->rank = -1;
-  append_v(err->message, sizeof err->message, &n, &cut, fmt, ap);
-  if (tail != NULL)
-    append(err->message, sizeof err->message, &n, &cut, ": %s", tail);
-  if (cut) mark_cut(err->message, sizeof err->message);
+  fit(err->message, text, n);
 }
 
 cairn_code_t cairn_fail(cairn_error_t *err, cairn_code_t code, const char *fmt,
@@ -143,18 +143,15 @@ cairn_code_t cairn_fail_errno(cairn_error_t *err, int errnum, const char *fmt,
 }
 
 cairn_code_t cairn_within(cairn_error_t *err, const char *fmt, ...) {
-  char text[CAIRN_MESSAGE_BYTES];
-  size_t n = 0;
-  bool cut = false;
+  char text[ROOM];
   va_list ap;
   if (err == NULL) return CAIRN_INTERNAL;
   if (err->code == CAIRN_OK) return CAIRN_OK;
   va_start(ap, fmt);
-  append_v(text, sizeof text, &n, &cut, fmt, ap);
+  size_t n = format(text, sizeof err->message + 2, fmt, ap);
   va_end(ap);
-  append(text, sizeof text, &n, &cut, ": %s", err->message);
-  if (cut) mark_cut(text, sizeof text);
-  memcpy(err->message, text, sizeof text);
+  n += (size_t)snprintf(text + n, ROOM - n, ": %s", err->message);
+  fit(err->message, text, n);
   return err->code;
 }
 

@@ -97,8 +97,16 @@ struct cairn_save {
 
 /* --- save_begin.c, caller's thread --- */
 
+/* An item's name; `unnamed` (NULL: "") for one that has none. */
+static inline const char *cairn__item_name(const cairn_item_t *item,
+                                           const char *unnamed) {
+  if (item->name != NULL && item->name[0] != 0) return item->name;
+  return unnamed != NULL ? unnamed : "";
+}
+
 typedef struct cairn__save_request {
   const char *dir, *name; /* copied */
+  const char *unnamed;    /* what an item without a name is called; or NULL */
   int64_t step;
   const cairn_item_t *items;
   size_t n;
@@ -151,6 +159,7 @@ cairn_future_t *cairn__beat_stop(struct cairn__beat *beat);
 
 typedef struct cairn__restore_request {
   const char *dir, *name;
+  const char *unnamed; /* as in a save */
   int64_t step;
   const cairn_item_t *items;
   size_t n;

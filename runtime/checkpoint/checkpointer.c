@@ -45,12 +45,11 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                                      const cairn_checkpointer_opts_t *opts,
                                      cairn_checkpointer_t **out,
                                      cairn_error_t *err) {
-  cairn_checkpointer_opts_t o = {0};
-  if (opts != NULL) {
-    size_t n =
-        opts->size != 0 && opts->size < sizeof(o) ? opts->size : sizeof(o);
-    memcpy(&o, opts, n);
-  }
+  cairn_checkpointer_opts_t o;
+  if (rt == NULL || comm == NULL)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "a checkpointer needs a runtime and a communicator");
+  cairn__options_take(opts, &o, sizeof(o));
   if (check_opts(&o, err) != CAIRN_OK)
     return cairn_within(err, "checkpointer options");
   if (o.deadline_ms == 0) o.deadline_ms = DEFAULT_DEADLINE_MS;
@@ -109,11 +108,13 @@ cairn_code_t cairn_checkpointer_restore(cairn_checkpointer_t *ck,
                                         const cairn_restore_opts_t *opts,
                                         cairn_error_t *err) {
   cairn__restore_request_t req = {.step = -1, .items = items, .n = n};
+  cairn_restore_opts_t o;
   char *dir;
   cairn_code_t rc = split_path(path, &dir, &req.name, err);
   if (rc != CAIRN_OK) return rc;
+  cairn__options_take(opts, &o, sizeof(o));
   req.dir = dir[0] != 0 ? dir : "/";
-  req.partial = opts != NULL && opts->partial;
+  req.partial = o.partial;
   rc = cairn_checkpointer_wait(ck, -1, err);
   if (rc == CAIRN_OK) rc = cairn__restore(ck, &req, err);
   free(dir);
@@ -143,8 +144,10 @@ cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
                                       int64_t timeout_ms, cairn_error_t *err) {
   cairn_error_t local = {0};
   if (ck == NULL) return CAIRN_OK;
+  /* With a limit "timed out" may be the wait or the save: the caller, who
+   * cannot tell either, calls again. */
   if (cairn_checkpointer_wait(ck, timeout_ms, &local) == CAIRN_TIMED_OUT &&
-      !cairn_future_ready(ck->current->done))
+      timeout_ms >= 0)
     return cairn_error_copy(err, &local);
   checkpointer_free(ck);
   return cairn_error_copy(err, &local);

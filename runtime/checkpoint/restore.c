@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "checkpoint/checked.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
 #include "loop/loop.h"
@@ -98,6 +99,13 @@ static bool open_item(struct restore *r, struct item *item) {
   return item->ctx.dir != NULL;
 }
 
+/* For the primary, who has read cairn.json and reads the side files. */
+static bool check_item(struct restore *r, struct item *item) {
+  cairn_kv_t *kv = cairn__checked(item->ctx.dir, item->name, &r->look.binding);
+  if (kv != NULL) item->ctx.dir = kv;
+  return kv != NULL;
+}
+
 static cairn_future_t *no_memory(struct restore *r) {
   cairn_error_t err = {0};
   cairn_fail(&err, CAIRN_NO_MEMORY, "restoring");
@@ -111,7 +119,7 @@ static cairn_future_t *load(struct restore *r) {
     fail_no_item(r, item->name);
     return NULL;
   }
-  if (!open_item(r, item)) return no_memory(r);
+  if (!open_item(r, item) || !check_item(r, item)) return no_memory(r);
   return item->ops->load(&item->ctx, &item->loaded);
 }
 
@@ -250,7 +258,7 @@ static cairn_code_t item_init(struct restore *r, const cairn_item_t *in,
   if (item->ops == NULL)
     return cairn_fail(err, CAIRN_INVALID, "no handler of type \"%s\"",
                       in->type != NULL ? in->type : "");
-  item->name = in->name != NULL ? in->name : "";
+  item->name = cairn__item_name(in, r->req->unnamed);
   item->directory = cairn__dir_join(r->directory, item->name);
   if (item->directory == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "restoring");
@@ -276,6 +284,8 @@ static void prepare(struct restore *r) {
   r->items = calloc(req->n != 0 ? req->n : 1, sizeof(*r->items));
   if (r->directory == NULL || r->items == NULL)
     cairn_fail(&r->err, CAIRN_NO_MEMORY, "restoring");
+  if (req->items == NULL && req->n != 0)
+    cairn_fail(&r->err, CAIRN_INVALID, "%zu items at NULL", req->n);
   for (size_t i = 0; r->err.code == CAIRN_OK && i < req->n; i++)
     item_init(r, &req->items[i], &r->items[i], &r->err);
 }

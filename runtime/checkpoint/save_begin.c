@@ -59,14 +59,17 @@ static cairn_code_t check_name(const char *name, size_t n, cairn_error_t *err) {
   return CAIRN_OK;
 }
 
-static cairn_code_t check_items(const cairn_item_t *items, size_t n,
+static cairn_code_t check_items(const cairn__save_request_t *req,
                                 cairn_error_t *err) {
-  if (n == 0) return cairn_fail(err, CAIRN_INVALID, "no items to save");
+  const cairn_item_t *items = req->items;
+  size_t n = req->n;
+  if (n == 0 || items == NULL)
+    return cairn_fail(err, CAIRN_INVALID, "no items to save");
   for (size_t i = 0; i < n; i++) {
-    const char *name = items[i].name != NULL ? items[i].name : "";
+    const char *name = cairn__item_name(&items[i], req->unnamed);
     if (check_name(name, n, err) != CAIRN_OK) return CAIRN_INVALID;
     for (size_t k = 0; k < i; k++)
-      if (items[k].name != NULL && strcmp(items[k].name, name) == 0)
+      if (strcmp(cairn__item_name(&items[k], req->unnamed), name) == 0)
         return cairn_fail(err, CAIRN_INVALID, "two items are named \"%s\"",
                           name);
   }
@@ -100,13 +103,13 @@ static int by_name(const void *a, const void *b) {
 }
 
 static cairn_code_t item_init(cairn_save_t *s, const cairn_item_t *in,
-                              cairn__save_item_t *item, cairn_error_t *err) {
+                              const char *name, cairn__save_item_t *item,
+                              cairn_error_t *err) {
   item->ops = cairn_handler_find(s->rt, in->type);
   if (item->ops == NULL)
     return cairn_fail(err, CAIRN_INVALID, "no handler of type \"%s\"",
                       in->type != NULL ? in->type : "");
-  item->name =
-      cairn__bytes_dup(cairn_bytes_str(in->name != NULL ? in->name : ""));
+  item->name = cairn__bytes_dup(cairn_bytes_str(name));
   char *tmp = cairn__dir_join(s->dir, s->tmp);
   if (item->name != NULL && tmp != NULL)
     item->directory = cairn__dir_join(tmp, item->name);
@@ -122,15 +125,16 @@ static cairn_code_t item_init(cairn_save_t *s, const cairn_item_t *in,
 static cairn_code_t snapshot_items(cairn_save_t *s,
                                    const cairn__save_request_t *req,
                                    cairn_error_t *err) {
-  if (check_items(req->items, req->n, err) != CAIRN_OK) return CAIRN_INVALID;
+  if (check_items(req, err) != CAIRN_OK) return CAIRN_INVALID;
   s->items = calloc(req->n, sizeof(*s->items));
   if (s->items == NULL)
     return cairn_fail(err, CAIRN_NO_MEMORY, "preparing a save");
   for (size_t i = 0; i < req->n; i++) {
     s->n = i + 1;
-    if (item_init(s, &req->items[i], &s->items[i], err) != CAIRN_OK) {
-      const char *name = req->items[i].name;
-      if (name != NULL && name[0] != 0) cairn_within(err, "item %s", name);
+    const cairn_item_t *in = &req->items[i];
+    const char *name = cairn__item_name(in, req->unnamed);
+    if (item_init(s, in, name, &s->items[i], err) != CAIRN_OK) {
+      if (name[0] != 0) cairn_within(err, "item %s", name);
       return CAIRN_INVALID;
     }
   }

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "checkpoint/blocking.h"
+#include "checkpoint/checked.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/registry.h"
 #include "checkpoint/step.h"
@@ -169,7 +170,12 @@ static cairn_code_t read_item(cairn_step_t *step, cairn__step_item_t *item,
   q.call.ctx.rank = rank;
   q.call.ctx.num_ranks = rank + 1;
   q.target.type = item->ops->type;
-  rc = cairn__call(step->rt, start_load, &q, -1, &local);
+  cairn_kv_t *kv = cairn__checked(q.call.ctx.dir, item->name, &step->binding);
+  if (kv != NULL)
+    q.call.ctx.dir = kv;
+  else
+    rc = cairn_fail(&local, CAIRN_NO_MEMORY, "reading");
+  if (rc == CAIRN_OK) rc = cairn__call(step->rt, start_load, &q, -1, &local);
   if (rc == CAIRN_OK) cairn__call(step->rt, start_restore, &q, -1, &local);
   cairn__item_call_end(&q.call);
   cairn_buf_reset(&q.loaded);

@@ -5,6 +5,8 @@ static const cairn__transport_ops_t self_ops;
 
 cairn_code_t cairn_comm_self_open(cairn_runtime_t *rt, cairn_comm_t **out,
                                   cairn_error_t *err) {
+  if (rt == NULL)
+    return cairn_fail(err, CAIRN_INVALID, "open communicator: no runtime");
   cairn_comm_t *c = cairn__comm_new(rt, &self_ops, 0, 1);
   if (c == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "communicator");
   cairn__host_name(c->hosts[0]);

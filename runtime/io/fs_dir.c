@@ -29,14 +29,17 @@ static bool is_dir(const char *path) {
 }
 
 /* 0 or an errno. Whoever came first made it: a directory is what was wanted,
- * whatever mkdir says (some file systems check permissions before names). */
+ * whatever mkdir says (some file systems check permissions before names). A
+ * link to nothing is in the way and is not there. */
 static int make_one(const char *dir, const struct making *m) {
+  struct stat st;
   int saved;
   if (mkdir(dir, 0777) == 0) {
     if (m->made != NULL) m->made(m->arg, dir);
     return 0;
   }
   saved = errno;
+  if (saved == EEXIST && stat(dir, &st) != 0) return errno;
   return saved != ENOENT && is_dir(dir) ? 0 : saved;
 }
 

@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "manager/internal.h"
 
+#define UNNAMED "default" /* what Orbax's manager calls a lone item */
+
 /* --- opening --- */
 
 static void manager_free(cairn_manager_t *m) {
@@ -37,6 +39,9 @@ cairn_code_t cairn_manager_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                                 const cairn_manager_opts_t *opts,
                                 cairn_manager_t **out, cairn_error_t *err) {
   cairn_error_t brought = {0}, local = {0};
+  if (rt == NULL || comm == NULL)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "a manager needs a runtime and a communicator");
   cairn_manager_t *m = calloc(1, sizeof(*m));
   if (m == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "manager");
   pthread_mutex_init(&m->lock, NULL);
@@ -61,6 +66,16 @@ cairn_code_t cairn_manager_open(cairn_runtime_t *rt, cairn_comm_t *comm,
   m->last_begun = cairn_manager_latest(m);
   *out = m;
   return CAIRN_OK;
+}
+
+static cairn_code_t no_manager(cairn_error_t *err) {
+  return cairn_fail(err, CAIRN_INVALID, "the manager is NULL");
+}
+
+static cairn_code_t wait_for_save(cairn_manager_t *m, int64_t timeout_ms,
+                                  cairn_error_t *err) {
+  return m != NULL ? cairn_checkpointer_wait(m->ck, timeout_ms, err)
+                   : no_manager(err);
 }
 
 /* --- saving --- */
@@ -112,6 +127,7 @@ static cairn_code_t decide(cairn_manager_t *m, int64_t step, bool force,
 
 static cairn_code_t check_call(cairn_manager_t *m, int64_t step,
                                cairn_error_t *err) {
+  if (m == NULL) return no_manager(err);
   if (m->opts.read_only)
     return cairn_fail(err, CAIRN_INVALID, "save: %s was opened read-only",
                       m->root);
@@ -128,6 +144,7 @@ static cairn_code_t begin(cairn_manager_t *m, int64_t step,
   cairn__step_name(&m->format, step, name, sizeof(name));
   cairn__save_request_t req = {.dir = m->root,
                                .name = name,
+                               .unnamed = UNNAMED,
                                .step = step,
                                .items = items,
                                .n = n,
@@ -142,9 +159,9 @@ cairn_code_t cairn_manager_save_items(cairn_manager_t *m, int64_t step,
                                       const cairn_item_t *items, size_t n,
                                       const cairn_manager_save_opts_t *opts,
                                       cairn_error_t *err) {
-  cairn_manager_save_opts_t o = {0};
+  cairn_manager_save_opts_t o;
   cairn_saved_t what = CAIRN_SAVED;
-  if (opts != NULL) o = *opts;
+  cairn__options_take(opts, &o, sizeof(o));
   if (o.save != NULL) *o.save = NULL;
   cairn_code_t rc = check_call(m, step, err);
   if (rc == CAIRN_OK) rc = decide(m, step, o.force, &what, err);
@@ -158,7 +175,7 @@ cairn_code_t cairn_manager_save(cairn_manager_t *m, int64_t step,
                                 const cairn_tree_t *state,
                                 const cairn_manager_save_opts_t *opts,
                                 cairn_error_t *err) {
-  cairn_item_t item = cairn_item("default", "tree", (void *)state);
+  cairn_item_t item = cairn_item(UNNAMED, "tree", (void *)state);
   return cairn_manager_save_items(m, step, &item, 1, opts, err);
 }
 
@@ -169,7 +186,9 @@ cairn_code_t cairn_manager_restore_items(cairn_manager_t *m, int64_t step,
                                          const cairn_restore_opts_t *opts,
                                          cairn_error_t *err) {
   char name[200];
-  cairn_code_t rc = cairn_checkpointer_wait(m->ck, -1, err);
+  cairn_restore_opts_t o;
+  cairn__options_take(opts, &o, sizeof(o));
+  cairn_code_t rc = wait_for_save(m, -1, err);
   if (rc != CAIRN_OK) return rc;
   if (step == CAIRN_LATEST && (step = cairn_manager_latest(m)) < 0)
     return cairn_fail(err, CAIRN_NOT_FOUND, "no step in %s yet", m->root);
@@ -179,12 +198,13 @@ cairn_code_t cairn_manager_restore_items(cairn_manager_t *m, int64_t step,
   cairn__step_name(&m->format, step, name, sizeof(name));
   cairn__restore_request_t req = {.dir = m->root,
                                   .name = name,
+                                  .unnamed = UNNAMED,
                                   .step = step,
                                   .items = items,
                                   .n = n,
-                                  .partial = opts != NULL && opts->partial};
+                                  .partial = o.partial};
   rc = cairn__restore(m->ck, &req, err);
-  if (rc == CAIRN_OK && opts != NULL && opts->step != NULL) *opts->step = step;
+  if (rc == CAIRN_OK && o.step != NULL) *o.step = step;
   return rc;
 }
 
@@ -192,7 +212,7 @@ cairn_code_t cairn_manager_restore(cairn_manager_t *m, int64_t step,
                                    cairn_tree_t *state,
                                    const cairn_restore_opts_t *opts,
                                    cairn_error_t *err) {
-  cairn_item_t item = cairn_item("default", "tree", state);
+  cairn_item_t item = cairn_item(UNNAMED, "tree", state);
   return cairn_manager_restore_items(m, step, &item, 1, opts, err);
 }
 
@@ -200,6 +220,7 @@ cairn_code_t cairn_manager_restore(cairn_manager_t *m, int64_t step,
 
 cairn_code_t cairn_manager_steps(cairn_manager_t *m, int64_t **out, size_t *n,
                                  cairn_error_t *err) {
+  if (m == NULL) return no_manager(err);
   pthread_mutex_lock(&m->lock);
   *n = m->num_steps;
   *out = malloc(*n * sizeof(**out) + 1);
@@ -210,6 +231,7 @@ cairn_code_t cairn_manager_steps(cairn_manager_t *m, int64_t **out, size_t *n,
 }
 
 int64_t cairn_manager_latest(cairn_manager_t *m) {
+  if (m == NULL) return -1;
   pthread_mutex_lock(&m->lock);
   int64_t latest = m->num_steps > 0 ? m->steps[m->num_steps - 1] : -1;
   pthread_mutex_unlock(&m->lock);
@@ -217,7 +239,7 @@ int64_t cairn_manager_latest(cairn_manager_t *m) {
 }
 
 cairn_code_t cairn_manager_reload(cairn_manager_t *m, cairn_error_t *err) {
-  cairn_code_t rc = cairn_checkpointer_wait(m->ck, -1, err);
+  cairn_code_t rc = wait_for_save(m, -1, err);
   if (rc == CAIRN_OK) rc = cairn__gc_wait(m, -1, err);
   return rc == CAIRN_OK ? cairn__manager_scan(m, false, NULL, err) : rc;
 }
@@ -226,7 +248,7 @@ cairn_code_t cairn_manager_reload(cairn_manager_t *m, cairn_error_t *err) {
 
 cairn_code_t cairn_manager_wait(cairn_manager_t *m, int64_t timeout_ms,
                                 cairn_error_t *err) {
-  cairn_code_t rc = cairn_checkpointer_wait(m->ck, timeout_ms, err);
+  cairn_code_t rc = wait_for_save(m, timeout_ms, err);
   return rc == CAIRN_OK ? cairn__gc_wait(m, timeout_ms, err) : rc;
 }
 
@@ -237,7 +259,7 @@ cairn_code_t cairn_manager_close(cairn_manager_t *m, int64_t timeout_ms,
   if (cairn__gc_wait(m, timeout_ms, &local) != CAIRN_OK)
     return cairn_error_copy(err, &local);
   cairn_code_t rc = cairn_checkpointer_wait(m->ck, timeout_ms, &local);
-  if (rc == CAIRN_TIMED_OUT && !cairn_future_ready(m->ck->current->done))
+  if (rc == CAIRN_TIMED_OUT && timeout_ms >= 0) /* as a checkpointer's close */
     return cairn_error_copy(err, &local);
   /* A save that ended in between may have begun to delete. */
   cairn__gc_wait(m, -1, NULL);

@@ -61,10 +61,7 @@ static cairn_code_t check(const cairn_manager_opts_t *o, cairn_error_t *err) {
 cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
                                  cairn_manager_opts_t *out,
                                  cairn_error_t *err) {
-  *out = (cairn_manager_opts_t){0};
-  if (in != NULL)
-    memcpy(out, in,
-           in->size != 0 && in->size < sizeof(*in) ? in->size : sizeof(*in));
+  cairn__options_take(in, out, sizeof(*out));
   if (out->save_interval_steps == 0) out->save_interval_steps = 1;
   cairn_code_t rc = from_environment(out, err);
   if (rc == CAIRN_OK) rc = check(out, err);

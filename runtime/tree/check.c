@@ -173,6 +173,7 @@ static cairn_code_t check_containers(cairn_tree_t *t, const cairn__entry_t *e,
 
 cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
   cairn_tree_t *t = (cairn_tree_t *)tree; /* sorts, and uses its scratch */
+  if (t == NULL) return cairn_fail(err, CAIRN_INVALID, "there is no tree");
   if (t->n == 0) return cairn_fail(err, CAIRN_INVALID, "the tree is empty");
   /* Room for twins' keys, so that looking them up cannot fail. */
   t->scratch.n = 0;

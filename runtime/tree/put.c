@@ -124,6 +124,9 @@ static cairn_code_t put(cairn_tree_t *t, const cairn_key_t *path, size_t n,
 cairn_code_t cairn_tree_put(cairn_tree_t *tree, const cairn_key_t *path,
                             size_t path_n, const cairn_leaf_t *leaf,
                             const cairn_array_t *array, cairn_error_t *err) {
+  if (tree == NULL || leaf == NULL)
+    return cairn_fail(err, CAIRN_INVALID, "no %s",
+                      tree == NULL ? "tree" : "leaf");
   cairn_code_t rc = cairn__path_check(path, path_n, err);
   if (rc != CAIRN_OK) return rc;
   rc = put(tree, path, path_n, leaf, array, err);

@@ -71,26 +71,38 @@ Test(error, text_that_just_fits_is_whole) {
   cr_expect_str_eq(err.message, text);
 }
 
-Test(error, cut_text_ends_in_dots) {
+static bool starts(const char *s, const char *with) {
+  return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool ends(const char *s, const char *with) {
+  size_t n = strlen(s), m = strlen(with);
+  return n >= m && strcmp(s + n - m, with) == 0;
+}
+
+Test(error, cut_text_keeps_where_and_why) {
   cairn_error_t err = {0};
   char text[2 * CAIRN_MESSAGE_BYTES + 1];
-  fill(text, CAIRN_MESSAGE_BYTES, "a");
-  cairn_fail(&err, CAIRN_IO, "%s", text);
+  fill(text, 2 * CAIRN_MESSAGE_BYTES, "a");
+  cairn_fail(&err, CAIRN_IO, "read %s: it is gone", text);
   cr_expect_eq(strlen(err.message), (size_t)CAIRN_MESSAGE_BYTES - 1);
-  cr_expect_str_eq(err.message + CAIRN_MESSAGE_BYTES - 5, "a...");
+  cr_expect(starts(err.message, "read aaa"), "%s", err.message);
+  cr_expect(ends(err.message, "aaa: it is gone"), "%s", err.message);
+  cr_expect_not_null(strstr(err.message, "a...a"));
   cairn_within(&err, "step %d", 12);
-  cr_expect_eq(strncmp(err.message, "step 12: aaa", 12), 0);
-  cr_expect_str_eq(err.message + CAIRN_MESSAGE_BYTES - 5, "a...");
+  cr_expect(starts(err.message, "step 12: read aaa"), "%s", err.message);
+  cr_expect(ends(err.message, "aaa: it is gone"), "%s", err.message);
   cr_expect_eq(strlen(err.message), (size_t)CAIRN_MESSAGE_BYTES - 1);
 }
 
 Test(error, boundary_longer_than_the_room_is_cut_too) {
   cairn_error_t err = {0};
-  char text[2 * CAIRN_MESSAGE_BYTES + 1];
-  fill(text, 2 * CAIRN_MESSAGE_BYTES, "w");
-  cairn_fail_errno(&err, EIO, "x");
+  static char text[200000];
+  fill(text, sizeof text - 1, "w");
+  cairn_fail_errno(&err, EIO, "%s", text);
   cairn_within(&err, "%s", text);
-  cr_expect_str_eq(err.message + CAIRN_MESSAGE_BYTES - 5, "w...");
+  cr_expect(starts(err.message, "www"), "%s", err.message);
+  cr_expect(ends(err.message, "www: Input/output error"), "%s", err.message);
 }
 
 Test(error, cut_does_not_leave_half_a_character) {
@@ -100,9 +112,10 @@ Test(error, cut_does_not_leave_half_a_character) {
     fill(text, lead, "a");
     fill(text + lead, CAIRN_MESSAGE_BYTES / 4 * 4, "\xf0\x9f\x98\x80");
     cairn_fail(&err, CAIRN_IO, "%s", text);
-    size_t n = strlen(err.message);
-    cr_expect_str_eq(err.message + n - 3, "...");
-    cr_expect_eq((n - 3 - lead) % 4, 0u, "lead %zu", lead);
+    const char *dots = strstr(err.message, "...");
+    cr_assert_not_null(dots);
+    cr_expect_eq((size_t)(dots - err.message - lead) % 4, 0u, "lead %zu", lead);
+    cr_expect_eq(strlen(dots + 3) % 4, 0u, "lead %zu", lead);
   }
 }
 

@@ -43,6 +43,14 @@ Test(mkdirs, makes_parents_and_reports_each_once_outermost_first) {
   cr_assert_str_eq(made, "/a/b/c");
 }
 
+Test(mkdirs, link_to_nothing_is_not_found) {
+  cr_assert_eq(symlink("nothing", dir_path(&d, "link")), 0);
+  cr_assert_eq(cairn__fs_mkdirs(dir_path(&d, "link"), NULL, NULL, NULL),
+               CAIRN_NOT_FOUND);
+  cr_assert_eq(cairn__fs_mkdirs(dir_path(&d, "link/a"), NULL, NULL, NULL),
+               CAIRN_NOT_FOUND);
+}
+
 Test(mkdirs, relative_paths_and_roots_work) {
   cr_assert_eq(chdir(d.path), 0);
   cr_assert_eq(cairn__fs_mkdirs("x/y", NULL, NULL, NULL), CAIRN_OK);

@@ -367,7 +367,30 @@ Test(bad_input_names, odd_items_come_back) {
       "...", "-",  "'", "\"",  "d",   "",         "ocdbt.process_0"};
   for (size_t i = 0; i < sizeof(odd) / sizeof(*odd); i++)
     item_comes_back(odd[i]);
-  memset(name, 'n', 200);
-  name[200] = 0;
+  memset(name, 'n', 255);
+  name[255] = 0;
   item_comes_back(name);
+}
+
+Test(bad_input_names, item_without_a_name_is_the_default_one) {
+  char *dir = temp_dir(), path[300];
+  cairn_key_t k = cairn_key("w");
+  cairn_error_t err = {0};
+  float data[3] = {1, 2, 3};
+  lone_t l;
+  lone_open(&l, dir, NULL);
+  cairn_tree_t *t = tree_of_nothing();
+  put_array(t, &k, 1, data);
+  cairn_item_t two[] = {cairn_item(NULL, "tree", t),
+                        cairn_item("default", "tree", t)};
+  cr_assert_eq(cairn_manager_save_items(l.m, 1, two, 2, NULL, NULL),
+               CAIRN_INVALID);
+  cr_assert_eq(cairn_manager_save_items(l.m, 1, two, 1, NULL, &err), CAIRN_OK);
+  cr_assert_eq(cairn_manager_restore(l.m, 1, t, NULL, &err), CAIRN_OK, "%s",
+               err.message);
+  snprintf(path, sizeof(path), "%s/1/default", dir);
+  cr_assert_gt(entries_in(path), 0);
+  cr_assert_eq(lone_close(&l, NULL), CAIRN_OK);
+  cairn_tree_free(t);
+  temp_dir_remove(dir);
 }
