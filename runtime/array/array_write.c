@@ -38,8 +38,10 @@ struct item {
   size_t region;
   int64_t *index;       /* NULL: the metadata */
   size_t at, n;         /* in the job's buffer */
-  cairn_bytes_t direct; /* before that, from the caller's memory */
-  struct iovec iov[2];
+  cairn_bytes_t direct; /* beside that, in the caller's memory */
+  size_t frame_head;
+  struct iovec iov, *pieces; /* several: allocated */
+  size_t num_pieces;
   cairn_wait_t wait;
 };
 
@@ -100,7 +102,27 @@ static cairn_code_t encode_item(struct job *j, struct item *it,
                            whole ? t.strides : strides, &j->out, err);
   it->n = j->out.n - it->at;
   it->direct = j->encoder.direct;
+  it->frame_head = j->encoder.frame_head;
   return rc;
+}
+
+/* When all is encoded: the buffer does not move any more. */
+static cairn_code_t note_pieces(struct job *j, struct item *it,
+                                cairn_error_t *err) {
+  cairn_bytes_t around = {j->out.p + it->at, it->n};
+  if (it->index == NULL) {
+    around = cairn_zarr_text(it->io->zarr);
+    it->n = around.n;
+  }
+  it->pieces = &it->iov;
+  it->num_pieces =
+      cairn__encoded_pieces(it->direct, it->frame_head, around, NULL);
+  if (it->num_pieces > 1)
+    it->pieces = reallocarray(NULL, it->num_pieces, sizeof *it->pieces);
+  if (it->pieces == NULL)
+    return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
+  cairn__encoded_pieces(it->direct, it->frame_head, around, it->pieces);
+  return CAIRN_OK;
 }
 
 static cairn_code_t encode(void *arg, cairn_error_t *err) {
@@ -112,6 +134,8 @@ static cairn_code_t encode(void *arg, cairn_error_t *err) {
     if (rc != CAIRN_OK)
       cairn__io_within(err, j->items[i].io, j->items[i].index);
   }
+  for (size_t i = 0; i < j->n && rc == CAIRN_OK; i++)
+    rc = note_pieces(j, &j->items[i], err);
   cairn__encoder_reset(&j->encoder);
   free(j->padded.p);
   j->padded = (cairn_buf_t){0};
@@ -124,6 +148,8 @@ static void job_end(struct job *j) {
   struct writing *op = j->op;
   cairn_release(op->rt, j->reserved);
   cairn__encoder_reset(&j->encoder);
+  for (size_t i = 0; i < j->n; i++)
+    if (j->items[i].num_pieces > 1) free(j->items[i].pieces);
   free(j->out.p);
   free(j->indices);
   free(j);
@@ -144,21 +170,6 @@ static void on_written(cairn_wait_t *w) {
   if (--j->left == 0) job_end(j);
 }
 
-static int item_iov(struct job *j, struct item *it) {
-  int n = 0;
-  cairn_bytes_t parts[2] = {it->direct, {j->out.p + it->at, it->n}};
-  if (it->index == NULL) {
-    parts[1] = cairn_zarr_text(it->io->zarr);
-    it->n = parts[1].n;
-  }
-  for (int i = 0; i < 2; i++) {
-    if (parts[i].n == 0) continue;
-    it->iov[n].iov_base = (void *)(uintptr_t)parts[i].p;
-    it->iov[n++].iov_len = parts[i].n;
-  }
-  return n;
-}
-
 static cairn_future_t *write_item(struct job *j, struct item *it) {
   struct writing *op = j->op;
   const cairn_zarr_t *z = it->io->zarr;
@@ -170,9 +181,8 @@ static cairn_future_t *write_item(struct job *j, struct item *it) {
     cairn_fail(&err, CAIRN_NO_MEMORY, "out of memory");
     return cairn_future_done(op->rt, &err);
   }
-  int n = item_iov(j, it);
-  return cairn_kv_write(op->kv, cairn_buf_bytes(&op->key), it->iov, n, NULL,
-                        NULL);
+  return cairn_kv_write(op->kv, cairn_buf_bytes(&op->key), it->pieces,
+                        (int)it->num_pieces, NULL, NULL);
 }
 
 static void on_encoded(cairn_wait_t *w) {

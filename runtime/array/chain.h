@@ -4,6 +4,8 @@
 #ifndef CAIRN_ARRAY_CHAIN_H_
 #define CAIRN_ARRAY_CHAIN_H_
 
+#include <sys/uio.h>
+
 #include "array/zarr.h"
 
 /* --- decoding --- */
@@ -65,8 +67,11 @@ cairn_code_t cairn__within_inner(cairn_error_t *err, int rank,
 typedef struct cairn__encoder { /* {0} and the first two members set */
   bool frame_checksum;
   bool detach; /* elements that are stored as they lie in memory are not copied:
-                  `direct` says where they are, out gets what follows them */
+                  `direct` says where they are, out gets what is around them */
   cairn_bytes_t direct;
+  size_t frame_head; /* 0: out follows `direct`. Else `direct` is in the blocks
+                        of a zstd frame, and out gets so many bytes that begin
+                        it, a header for each block, and what follows */
   cairn_buf_t raw, moved;
 } cairn__encoder_t;
 void cairn__encoder_reset(cairn__encoder_t *e);
@@ -76,6 +81,12 @@ void cairn__encoder_reset(cairn__encoder_t *e);
 cairn_code_t cairn__chain_encode(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
                                  cairn_buf_t *out, cairn_error_t *err);
+
+/* What was encoded, in the order in which it is stored: pieces of `direct` and
+ * of what out got, `around` it. Returns the number of pieces; they go into iov,
+ * unless it is NULL. */
+size_t cairn__encoded_pieces(cairn_bytes_t direct, size_t frame_head,
+                             cairn_bytes_t around, struct iovec *iov);
 
 /* True if elements with these strides lie as the chain stores them, so that
  * bytes can be taken as they are. */

@@ -6,6 +6,7 @@
 #include "array/chain.h"
 #include "base/base.h"
 #include "codec/codec.h"
+#include "codec/zstd_store.h"
 
 static cairn_code_t no_memory(cairn_error_t *err) {
   return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
@@ -62,15 +63,18 @@ static cairn_code_t gather(const cairn__chain_t *c, const void *src,
 
 /* --- the stages --- */
 
+static bool stage_is_zstd(const cairn__stage_t *s) {
+  return strcmp(s->ops->name, "zstd") == 0;
+}
+
 static cairn_code_t compress(const cairn__encoder_t *e, const cairn__stage_t *s,
                              cairn_bytes_t in, cairn_buf_t *out,
                              cairn_error_t *err) {
-  bool zstd = strcmp(s->ops->name, "zstd") == 0;
   const cairn_codec_params_t p = {
       .size = sizeof p,
       .level = s->level,
       .checksum = s->checksum || e->frame_checksum,
-      .store = zstd && !cairn__zstd_pays(in.p, in.n)};
+      .store = stage_is_zstd(s) && !cairn__zstd_pays(in.p, in.n)};
   return s->ops->encode(&p, in, out, err);
 }
 
@@ -113,18 +117,68 @@ static cairn_code_t check_bools(const cairn__chain_t *c, cairn_bytes_t raw,
                     raw.p[at]);
 }
 
-/* Elements that are stored as they lie, with at most a sum after them. */
-static cairn_code_t detach(cairn__encoder_t *e, const cairn__chain_t *c,
-                           cairn_bytes_t in, cairn_buf_t *out,
-                           cairn_error_t *err) {
-  e->direct = in;
-  if (c->num_stages == 0) return CAIRN_OK;
-  return append_sum(out, cairn__crc32c(0, in.p, in.n), err);
+/* --- elements that stay where they are --- */
+
+static size_t put_piece(struct iovec *iov, size_t i, const uint8_t *from,
+                        const uint8_t *to) {
+  if (iov != NULL && from != to)
+    iov[i] = (struct iovec){(void *)(uintptr_t)from, (size_t)(to - from)};
+  return from != to;
 }
 
-static bool can_detach(const cairn__chain_t *c) {
-  return c->num_stages == 0 ||
-         (c->num_stages == 1 && cairn__stage_is_sum(&c->stages[0]));
+size_t cairn__encoded_pieces(cairn_bytes_t direct, size_t frame_head,
+                             cairn_bytes_t around, struct iovec *iov) {
+  size_t pieces = 0, done = 0;
+  size_t block = frame_head != 0 ? CAIRN__ZSTD_BLOCK_MAX : direct.n;
+  const uint8_t *from = around.p, *at = around.p + frame_head;
+  while (done < direct.n) {
+    size_t n = direct.n - done < block ? direct.n - done : block;
+    const uint8_t *p = direct.p + done;
+    if (frame_head != 0) at += CAIRN__ZSTD_BLOCK_HEADER;
+    pieces += put_piece(iov, pieces, from, at);
+    pieces += put_piece(iov, pieces, p, p + n);
+    from = at;
+    done += n;
+  }
+  return pieces + put_piece(iov, pieces, from, around.p + around.n);
+}
+
+static cairn_code_t append_sum_of_all(const cairn__encoder_t *e, size_t start,
+                                      cairn_buf_t *out, cairn_error_t *err) {
+  cairn_bytes_t around = cairn_bytes(out->p + start, out->n - start);
+  size_t n = cairn__encoded_pieces(e->direct, e->frame_head, around, NULL);
+  struct iovec *iov = reallocarray(NULL, n, sizeof *iov);
+  uint32_t sum = 0;
+  if (iov == NULL) return no_memory(err);
+  cairn__encoded_pieces(e->direct, e->frame_head, around, iov);
+  for (size_t i = 0; i < n; i++)
+    sum = cairn__crc32c(sum, iov[i].iov_base, iov[i].iov_len);
+  free(iov);
+  return append_sum(out, sum, err);
+}
+
+/* With at most a frame around them and a sum after them. */
+static cairn_code_t detach(cairn__encoder_t *e, const cairn__chain_t *c,
+                           cairn_bytes_t in, size_t start, cairn_buf_t *out,
+                           cairn_error_t *err) {
+  cairn_code_t rc = CAIRN_OK;
+  bool sum =
+      c->num_stages != 0 && cairn__stage_is_sum(&c->stages[c->num_stages - 1]);
+  e->direct = in;
+  if (c->num_stages > sum) {
+    bool checksum = c->stages[0].checksum || e->frame_checksum;
+    rc = cairn__zstd_store_around(in, checksum, out, &e->frame_head, err);
+  }
+  if (rc == CAIRN_OK && sum) rc = append_sum_of_all(e, start, out, err);
+  return rc;
+}
+
+static bool can_detach(const cairn__chain_t *c, cairn_bytes_t in) {
+  int sums =
+      c->num_stages != 0 && cairn__stage_is_sum(&c->stages[c->num_stages - 1]);
+  int others = c->num_stages - sums;
+  return others == 0 || (others == 1 && stage_is_zstd(&c->stages[0]) &&
+                         !cairn__zstd_pays(in.p, in.n));
 }
 
 static cairn_code_t encode_elements(cairn__encoder_t *e,
@@ -147,7 +201,8 @@ static cairn_code_t encode_elements(cairn__encoder_t *e,
   }
   if (rc == CAIRN_OK) rc = check_bools(c, in, err);
   if (rc != CAIRN_OK) return rc;
-  if (e->detach && packed && can_detach(c)) return detach(e, c, in, out, err);
+  if (e->detach && packed && can_detach(c, in))
+    return detach(e, c, in, start, out, err);
   return do_stages(e, c, in, inside, start, out, err);
 }
 
@@ -222,6 +277,7 @@ cairn_code_t cairn__chain_encode(cairn__encoder_t *e, const cairn__chain_t *c,
                                  const void *src, const int64_t *strides,
                                  cairn_buf_t *out, cairn_error_t *err) {
   e->direct = (cairn_bytes_t){0};
+  e->frame_head = 0;
   return c->shard != NULL ? encode_shard(e, c, src, strides, out, err)
                           : encode_elements(e, c, src, strides, out, err);
 }
