@@ -279,12 +279,23 @@ cairn_future_t *cairn__owner_check(cairn_kv_t *root, const char *tmp,
 
 /* --- beat, drop --- */
 
+static void on_beat_checked(cairn_wait_t *w) {
+  struct owner_op *op = op_of(w);
+  if (cairn_wait_result(w, &op->err) != CAIRN_OK)
+    op_end(op);
+  else
+    cairn_then(write_owner(op, op->key), &op->wait, on_last);
+}
+
+/* Never where there is none: writing would make anew a directory that was moved
+ * or removed, and a step without what was in it would be taken for ours. */
 cairn_future_t *cairn__owner_beat(cairn_kv_t *root, const char *tmp,
                                   const char *id) {
   struct owner_op *op = op_new(root, tmp, id);
   if (op == NULL) return no_memory(root);
   cairn_future_t *done = op->done;
-  cairn_then(write_owner(op, op->key), &op->wait, on_last);
+  cairn_then(cairn__owner_check(root, tmp, id, false), &op->wait,
+             on_beat_checked);
   return done;
 }
 

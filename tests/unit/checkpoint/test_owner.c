@@ -45,6 +45,10 @@ static cairn_future_t *do_check(void *arg) {
   (void)arg;
   return cairn__owner_check(kv, TMP, id, false);
 }
+static cairn_future_t *do_beat(void *arg) {
+  (void)arg;
+  return cairn__owner_beat(kv, TMP, id);
+}
 static char dropped[CAIRN__OWNER_NAME]; /* what the directory is called */
 static cairn_future_t *do_drop(void *arg) {
   (void)arg;
@@ -211,6 +215,16 @@ Test(owner, directory_that_was_moved_away_is_noticed) {
   put(TMP "/default/d/00", "late write");
   cr_assert_eq(as(ID_A, do_drop, &err), CAIRN_NOT_FOUND);
   cr_assert_not_null(strstr(err.message, "moved"), "%s", err.message);
+}
+
+/* Or a step without what was in it would be committed. */
+Test(owner, directory_that_was_moved_away_is_not_made_again_by_a_beat) {
+  cr_assert_eq(as(ID_A, do_claim, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_beat, NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_B, do_beat, NULL), CAIRN_BUSY);
+  cr_assert_eq(kv_call_rename(kv, TMP "/", "elsewhere/", NULL), CAIRN_OK);
+  cr_assert_eq(as(ID_A, do_beat, NULL), CAIRN_NOT_FOUND);
+  cr_assert_null(kv_call_get(kv, OWNER));
 }
 
 Test(owner, sweep_removes_only_what_is_provably_dead_and_ours) {
