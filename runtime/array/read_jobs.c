@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "array/read.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 
 /* --- decoding, on a CPU thread --- */
@@ -269,10 +270,12 @@ cairn_future_t *cairn__reading_start(cairn_kv_t *kv, cairn_array_io_t *arrays,
   op->damage = damage;
   op->damage_arg = arg;
   op->walk.whole = damage != NULL;
-  cairn_future_t *done = op->done = cairn_future_new(rt);
-  if (cairn_future_ready(done)) /* no memory: nothing was begun */
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) { /* nothing was begun */
     free(op);
-  else
-    cairn__reading_pump(op);
+    return done;
+  }
+  op->done = done;
+  cairn__reading_pump(op);
   return done;
 }

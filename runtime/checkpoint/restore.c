@@ -17,6 +17,7 @@
 #include "checkpoint/checked.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 
 enum phase { OPEN, LOOK, LOAD, LOADED, READ, RESTORED, CLOSE, DONE };
@@ -245,8 +246,9 @@ static void advance(struct restore *r) {
 
 static cairn_future_t *restore_start(void *arg) {
   struct restore *r = arg;
-  r->done = cairn_future_new(r->ck->rt);
-  cairn_future_t *done = r->done;
+  cairn_future_t *done;
+  if (!cairn__promise(r->ck->rt, &done)) return done;
+  r->done = done;
   advance(r);
   return done;
 }
