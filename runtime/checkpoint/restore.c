@@ -199,6 +199,17 @@ static void on_vote(cairn__vote_t *v) {
   advance(r);
 }
 
+/* Ranks that ask for other items would take each other's metadata. */
+static uint64_t items_hash(const struct restore *r) {
+  uint64_t h = r->req->n;
+  for (size_t i = 0; i < r->req->n; i++) {
+    const char *name = r->items[i].name, *type = r->items[i].ops->type;
+    h = cairn__hash64(name, strlen(name) + 1, h);
+    h = cairn__hash64(type, strlen(type) + 1, h);
+  }
+  return h | 1;
+}
+
 static void vote(struct restore *r) {
   if (r->primary && r->phase == LOADED && r->err.code == CAIRN_OK) pack(r);
   r->vote =
@@ -206,6 +217,7 @@ static void vote(struct restore *r) {
                       .phase = (uint32_t)r->phase,
                       .phase_name = r->phase == LOADED ? "loaded" : "restored",
                       .step = r->req->step,
+                      .hash = r->err.code == CAIRN_OK ? items_hash(r) : 0,
                       .deadline_ms = r->ck->opts.deadline_ms,
                       .on_root = r->phase == LOADED ? give_loaded : NULL,
                       .user = r};
