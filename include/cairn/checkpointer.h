@@ -58,7 +58,9 @@ CAIRN_API bool cairn_save_reached(cairn_save_t *save, cairn_save_state_t state);
 CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
 CAIRN_API void cairn_save_unref(cairn_save_t *save); /* NULL is fine */
 
-/* Collective, blocking. CAIRN_MISMATCH: ranks brought different options. */
+/* Collective, blocking. CAIRN_INVALID: what is wrong with the options of a
+ * rank; CAIRN_MISMATCH: ranks brought different ones (strategy and snapshot may
+ * differ). Either on all ranks. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                         const cairn_checkpointer_opts_t *opts,
