@@ -85,7 +85,7 @@ typedef struct cairn_restore_opts {
   bool partial;  /* stored leaves that the target lacks are left out (default:
                     they  are CAIRN_MISMATCH); target leaves must always be there
                   */
-  int64_t *step; /* out: the step restored; may be NULL */
+  int64_t *step; /* out, of a manager: the step restored; may be NULL */
 } cairn_restore_opts_t;
 
 /* Fills the items' targets from the checkpoint at `path`; collective, blocking.
