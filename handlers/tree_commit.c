@@ -14,10 +14,11 @@ static void finish(cairn__tree_save_t *s, const cairn_error_t *err) {
   cairn_future_resolve(done, err);
 }
 
+/* The checkpoint makes all files of a rank durable together. */
 static cairn_future_t *put_file(cairn__tree_save_t *s, const char *name,
-                                const cairn_buf_t *text, bool defer_sync) {
+                                const cairn_buf_t *text) {
   struct iovec iov = {.iov_base = text->p, .iov_len = text->n};
-  cairn_write_opts_t o = {.size = sizeof o, .defer_sync = defer_sync};
+  cairn_write_opts_t o = {.size = sizeof o, .defer_sync = true};
   return cairn_kv_write(s->ctx->dir, cairn_bytes_str(name), &iov, 1, &o, NULL);
 }
 
@@ -40,12 +41,11 @@ static void on_written(cairn_wait_t *w) {
   finish(s, &err);
 }
 
-/* Only the primary's files are made durable together by the checkpoint. */
 static cairn_future_t *put_array_metadatas(cairn__tree_save_t *s) {
   char name[64];
   if (s->array_metadatas.n == 0) return cairn_future_done(s->ctx->rt, NULL);
   snprintf(name, sizeof name, "array_metadatas/process_%d", s->ctx->rank);
-  return put_file(s, name, &s->array_metadatas, s->ctx->primary);
+  return put_file(s, name, &s->array_metadatas);
 }
 
 static void on_writer(cairn_wait_t *w) {
@@ -101,11 +101,9 @@ static void on_texts(cairn_wait_t *w) {
     finish(s, &err);
     return;
   }
-  if (s->sharding.n != 0)
-    fs[n++] = put_file(s, "_sharding", &s->sharding, true);
-  if (s->strings.n != 0)
-    fs[n++] = put_file(s, "_strings.json", &s->strings, true);
-  fs[n++] = put_file(s, "_METADATA", &s->metadata, true);
+  if (s->sharding.n != 0) fs[n++] = put_file(s, "_sharding", &s->sharding);
+  if (s->strings.n != 0) fs[n++] = put_file(s, "_strings.json", &s->strings);
+  fs[n++] = put_file(s, "_METADATA", &s->metadata);
   cairn_then(cairn_all_take(s->ctx->rt, fs, n), &s->wait, on_files);
 }
 

@@ -40,6 +40,11 @@ static cairn_code_t put_leaf(files_t *f, cairn_error_t *err) {
   return cairn__form_info(d->form)->stored ? skip_boxes(&f->in, err) : CAIRN_OK;
 }
 
+/* No members because memory was out is not no members. */
+static void emit_if_any(cairn__members_t *m, cairn_buf_t *out) {
+  if (m->n != 0 || m->failed) cairn__members_emit(m, out);
+}
+
 static cairn_code_t walk(files_t *f, cairn_error_t *err) {
   cairn__tree_save_t *s = f->s;
   while (f->in.next < f->in.leaves)
@@ -47,10 +52,8 @@ static cairn_code_t walk(files_t *f, cairn_error_t *err) {
         put_leaf(f, err) != CAIRN_OK)
       return err->code;
   cairn__meta_end(&f->meta, cairn__profile_zarr(s->ctx->profile) == 3);
-  if (f->sides.sharding.n != 0)
-    cairn__members_emit(&f->sides.sharding, &s->sharding);
-  if (f->sides.strings.n != 0)
-    cairn__members_emit(&f->sides.strings, &s->strings);
+  emit_if_any(&f->sides.sharding, &s->sharding);
+  emit_if_any(&f->sides.strings, &s->strings);
   if (s->metadata.failed || s->sharding.failed || s->strings.failed)
     return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory for _METADATA");
   return CAIRN_OK;

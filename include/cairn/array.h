@@ -119,7 +119,9 @@ CAIRN_API cairn_future_t *cairn_arrays_open(cairn_kv_t *kv, int version,
 typedef void (*cairn_damage_fn)(void *arg, cairn_bytes_t key,
                                 const cairn_error_t *what);
 /* Reads and decodes every chunk of n arrays (regions are not used) and reports
- * each bad or absent one; fails only when it cannot go on. */
+ * each bad or absent one, up to 1,000 of one array: then it says that there are
+ * more and goes on to the next. Where chunks may be absent, likewise after 2^20
+ * that are. Fails only when it cannot go on, or is cancelled. */
 CAIRN_API cairn_future_t *cairn_arrays_verify(cairn_kv_t *kv,
                                               cairn_array_io_t *arrays,
                                               size_t n, cairn_damage_fn fn,

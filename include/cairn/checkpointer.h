@@ -58,7 +58,9 @@ CAIRN_API bool cairn_save_reached(cairn_save_t *save, cairn_save_state_t state);
 CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
 CAIRN_API void cairn_save_unref(cairn_save_t *save); /* NULL is fine */
 
-/* Collective, blocking. CAIRN_MISMATCH: ranks brought different options. */
+/* Collective, blocking. CAIRN_INVALID: what is wrong with the options of a
+ * rank; CAIRN_MISMATCH: ranks brought different ones (strategy and snapshot may
+ * differ). Either on all ranks. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                         const cairn_checkpointer_opts_t *opts,
@@ -83,7 +85,7 @@ typedef struct cairn_restore_opts {
   bool partial;  /* stored leaves that the target lacks are left out (default:
                     they  are CAIRN_MISMATCH); target leaves must always be there
                   */
-  int64_t *step; /* out: the step restored; may be NULL */
+  int64_t *step; /* out, of a manager: the step restored; may be NULL */
 } cairn_restore_opts_t;
 
 /* Fills the items' targets from the checkpoint at `path`; collective, blocking.

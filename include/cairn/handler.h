@@ -3,15 +3,20 @@
  * can do whatever they do.
  *
  * A save calls, in this order:
- *   snapshot   caller's thread, all ranks: take what is needed out of the
- * caller's memory; after it training may go on describe   loop, all: this
- * rank's part in bytes ("which boxes of which leaves") combine    CPU thread,
- * primary: all ranks' descriptions into one plan, or refuse commit     loop,
- * all: write this rank's part. ctx->combined is the plan finalize   loop,
- * primary, after every rank's commit went well: side files drop       loop,
- * all: exactly once, whatever happened describe and combine are skipped while
- * no rank's description has changed since the last save: what they say must
- * depend on the description alone.
+ *
+ *   snapshot  caller's thread, all ranks: takes what is needed out of the
+ *             caller's memory; after it training may go on
+ *   describe  loop, all: this rank's part in bytes ("which boxes of which
+ *             leaves")
+ *   combine   CPU thread, primary: all ranks' descriptions into one plan, or
+ *             refuses
+ *   commit    loop, all: writes this rank's part; ctx->combined is the plan
+ *   finalize  loop, primary, after every rank's commit went well: side files
+ *   drop      loop, all: exactly once, whatever happened
+ *
+ * combine is skipped while names and types of the items and every rank's
+ * descriptions are those of the save before: a plan must depend on nothing
+ * else.
  *
  * A restore: load (primary: what all ranks must know, sent to all), restore
  * (all).
@@ -64,6 +69,8 @@ static inline cairn_item_t cairn_item(const char *name, const char *type,
   return item;
 }
 
+/* Lives for the call it is given to, until the future of that call is ready:
+ * the next call may bring another. */
 typedef struct cairn_item_ctx {
   size_t size;
   cairn_runtime_t *rt;

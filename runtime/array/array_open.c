@@ -5,6 +5,7 @@
 
 #include "array/io.h"
 #include "base/base.h"
+#include "kv/kv.h"
 
 #define MAX_GROUPS 4
 
@@ -160,12 +161,13 @@ cairn_future_t *cairn_arrays_open(cairn_kv_t *kv, int version,
                          .version = version,
                          .names = names,
                          .n = n,
-                         .out = out,
-                         .done = cairn_future_new(rt)};
-  cairn_future_t *done = op->done;
-  if (cairn_future_ready(done)) /* no memory: nothing was begun */
+                         .out = out};
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) { /* nothing was begun */
     free(op);
-  else
-    pump(op);
+    return done;
+  }
+  op->done = done;
+  pump(op);
   return done;
 }

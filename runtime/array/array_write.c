@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "array/io.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 
 #define MAX_JOBS \
@@ -337,10 +338,12 @@ cairn_future_t *cairn_arrays_write(cairn_kv_t *kv, cairn_array_io_t *arrays,
     if (op == NULL) cairn_fail(&err, CAIRN_NO_MEMORY, "write of arrays");
   }
   if (op == NULL) return cairn_future_done(rt, &err);
-  cairn_future_t *done = op->done = cairn_future_new(rt);
-  if (cairn_future_ready(done)) /* no memory: nothing was begun */
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) { /* nothing was begun */
     free(op);
-  else
-    pump(op);
+    return done;
+  }
+  op->done = done;
+  pump(op);
   return done;
 }

@@ -138,6 +138,11 @@ bool cairn__walk_next(cairn__walk_t *w) {
   return false;
 }
 
+void cairn__walk_skip(cairn__walk_t *w) {
+  if (w->inside) w->region++;
+  w->inside = false;
+}
+
 bool cairn__walk_is_first(const cairn__walk_t *w) {
   const cairn_array_io_t *io = &w->arrays[w->array];
   cairn__box_t cells, out;

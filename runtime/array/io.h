@@ -35,6 +35,8 @@ typedef struct cairn__walk {
   int64_t index[CAIRN_MAX_RANK];
 } cairn__walk_t;
 bool cairn__walk_next(cairn__walk_t *w);
+/* Leaves out the rest of the region at hand (`whole`: of the array). */
+void cairn__walk_skip(cairn__walk_t *w);
 /* False if an earlier region of the same array meets this chunk. */
 bool cairn__walk_is_first(const cairn__walk_t *w);
 

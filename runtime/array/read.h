@@ -54,6 +54,12 @@ struct cairn__part {
   cairn_wait_t wait;
 };
 
+/* Of one array, while verifying. */
+typedef struct cairn__tally {
+  size_t damaged, absent; /* chunks; absent: that need not be stored */
+  bool over;              /* enough: the rest is left out */
+} cairn__tally_t;
+
 struct cairn__reading {
   cairn_kv_t *kv;
   cairn_runtime_t *rt;
@@ -68,6 +74,7 @@ struct cairn__reading {
   cairn_buf_t key;
   cairn_damage_fn damage; /* verifying; NULL: reading */
   void *damage_arg;
+  cairn__tally_t *tally; /* verifying: one an array */
   cairn_error_t err;
   cairn_future_t *done;
 };

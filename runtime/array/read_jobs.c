@@ -5,7 +5,60 @@
 #include <stdlib.h>
 
 #include "array/read.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
+
+/* --- verifying: what is said of one array, on the loop --- */
+
+/* A few bytes of metadata can claim 2^62 chunks: these bound the time that a
+ * verify takes and the memory of what it says. */
+#define MAX_DAMAGED 1000
+#define MAX_ABSENT (1 << 20)
+
+static cairn__tally_t *tally_of(const cairn__reading_t *op,
+                                const cairn_array_io_t *io) {
+  return &op->tally[io - op->arrays];
+}
+
+static void tell(cairn__reading_t *op, const cairn_array_io_t *io,
+                 const int64_t *index, const cairn_error_t *what) {
+  if (cairn__io_chunk_key(&op->key, io, index))
+    op->damage(op->damage_arg, cairn_buf_bytes(&op->key), what);
+}
+
+static void end_array(cairn__reading_t *op, const cairn_array_io_t *io,
+                      const int64_t *index, cairn_error_t *why) {
+  tally_of(op, io)->over = true;
+  cairn__io_within(why, io, NULL);
+  tell(op, io, index, why);
+}
+
+static void tell_damage(cairn__reading_t *op, const cairn_array_io_t *io,
+                        const int64_t *index, const cairn_error_t *what) {
+  cairn__tally_t *t = tally_of(op, io);
+  cairn_error_t more = {0};
+  if (t->over) return;
+  if (t->damaged++ < MAX_DAMAGED) {
+    tell(op, io, index, what);
+    return;
+  }
+  cairn_fail(&more, CAIRN_CORRUPT,
+             "and more: after %d damaged chunks the rest was not looked at",
+             MAX_DAMAGED);
+  end_array(op, io, index, &more);
+}
+
+/* A chunk that is not stored and need not be. */
+static void count_absent(cairn__reading_t *op, const cairn__unit_t *u) {
+  cairn_error_t enough = {0};
+  if (op->damage == NULL || u->inner != NULL || u->value.found ||
+      tally_of(op, u->io)->over || ++tally_of(op, u->io)->absent < MAX_ABSENT)
+    return;
+  cairn_fail(&enough, CAIRN_UNSUPPORTED,
+             "%d chunks are not stored: the rest was not looked at",
+             MAX_ABSENT);
+  end_array(op, u->io, u->index, &enough);
+}
 
 /* --- decoding, on a CPU thread --- */
 
@@ -93,9 +146,7 @@ static void report(cairn__read_job_t *j) {
   cairn__reading_t *op = j->op;
   for (size_t i = 0; i < j->n; i++) {
     cairn__unit_t *u = &j->units[i];
-    if (u->damage == NULL) continue;
-    if (cairn__io_chunk_key(&op->key, u->io, u->index))
-      op->damage(op->damage_arg, cairn_buf_bytes(&op->key), u->damage);
+    if (u->damage != NULL) tell_damage(op, u->io, u->index, u->damage);
   }
 }
 
@@ -116,8 +167,8 @@ void cairn__reading_failed(cairn__reading_t *op, const cairn_array_io_t *io,
   cairn__io_within(err, io, index);
   if (op->damage == NULL || !is_damage(err->code))
     cairn_error_copy(&op->err, err);
-  else if (cairn__io_chunk_key(&op->key, io, index))
-    op->damage(op->damage_arg, cairn_buf_bytes(&op->key), err);
+  else
+    tell_damage(op, io, index, err);
 }
 
 static void unit_failed(cairn__unit_t *u, cairn_error_t *err) {
@@ -138,6 +189,7 @@ static void on_read(cairn_wait_t *w) {
     unit_failed(u, &err);
   else
     u->io->stored_bytes += (int64_t)u->value.data.n;
+  if (u->damage == NULL && u->io->fill_missing) count_absent(op, u);
   if (--j->left > 0) return;
   if (op->err.code != CAIRN_OK)
     job_end(j);
@@ -226,6 +278,7 @@ static void finish(cairn__reading_t *op) {
   cairn_future_t *done = op->done;
   cairn_error_t err = op->err;
   cairn_buf_reset(&op->key);
+  free(op->tally);
   free(op);
   cairn_future_resolve(done, &err);
 }
@@ -261,18 +314,25 @@ cairn_future_t *cairn__reading_start(cairn_kv_t *kv, cairn_array_io_t *arrays,
                                      void *arg) {
   cairn_runtime_t *rt = cairn_kv_runtime(kv);
   cairn__reading_t *op = reading_new(kv, arrays, n);
-  if (op == NULL) {
+  bool ok = op != NULL;
+  if (ok && damage != NULL)
+    ok = (op->tally = calloc(n + 1, sizeof *op->tally)) != NULL;
+  if (!ok) {
     cairn_error_t err = {0};
+    free(op);
     cairn_fail(&err, CAIRN_NO_MEMORY, "read of arrays");
     return cairn_future_done(rt, &err);
   }
   op->damage = damage;
   op->damage_arg = arg;
   op->walk.whole = damage != NULL;
-  cairn_future_t *done = op->done = cairn_future_new(rt);
-  if (cairn_future_ready(done)) /* no memory: nothing was begun */
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) { /* nothing was begun */
+    free(op->tally);
     free(op);
-  else
-    cairn__reading_pump(op);
+    return done;
+  }
+  op->done = done;
+  cairn__reading_pump(op);
   return done;
 }

@@ -185,6 +185,8 @@ void cairn__reading_drop_parts(cairn__reading_t *op) {
  */
 static bool hold_chunk(cairn__reading_t *op) {
   while (!op->held && !op->walked && op->err.code == CAIRN_OK) {
+    if (op->tally != NULL && op->walk.inside && op->tally[op->walk.array].over)
+      cairn__walk_skip(&op->walk);
     if (!cairn__walk_next(&op->walk)) {
       op->walked = true;
       return false;

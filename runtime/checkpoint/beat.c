@@ -6,6 +6,7 @@
 
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/owner.h"
+#include "kv/kv.h"
 
 struct cairn__beat {
   cairn_kv_t *root;
@@ -61,7 +62,11 @@ struct cairn__beat *cairn__beat_start(cairn_kv_t *root, const char *tmp,
   b->rt = cairn_kv_runtime(root);
   snprintf(b->tmp, sizeof(b->tmp), "%s", tmp);
   snprintf(b->id, sizeof(b->id), "%s", id);
-  b->ended = cairn_future_new(b->rt);
+  if (!cairn__promise(b->rt, &b->ended)) {
+    cairn_future_unref(b->ended);
+    free(b);
+    return NULL;
+  }
   wait_more(b);
   return b;
 }

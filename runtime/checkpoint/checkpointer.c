@@ -5,6 +5,8 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "kv/kv.h"
+#include "loop/loop.h"
 
 #define DEFAULT_DEADLINE_MS (INT64_C(20) * 60 * 1000)
 
@@ -18,11 +20,53 @@ static cairn_code_t check_opts(const cairn_checkpointer_opts_t *o,
   return CAIRN_OK;
 }
 
+/* --- opening --- */
+
+/* What is wrong with this rank's options, and whether all brought the same
+ * ones: each rank plans by itself, and with other options would plan something
+ * else. Lives on the caller's stack, who waits for it. */
+struct opening {
+  cairn_checkpointer_t *ck;
+  cairn_error_t err;
+  cairn__vote_t vote;
+  cairn_future_t *done;
+};
+
+#define OP_CHECKPOINTER 0x434b5054u /* "CKPT" */
+
+static uint64_t opts_hash(const cairn_checkpointer_opts_t *o) {
+  int64_t v[] = {o->profile, o->chunk_bytes, o->no_compression, o->not_durable,
+                 o->deadline_ms};
+  return cairn__hash64(v, sizeof(v), CAIRN_VERSION_MAJOR) | 1;
+}
+
+static void on_agreed(cairn__vote_t *v) {
+  struct opening *o = v->user;
+  cairn_future_resolve(o->done, &o->err);
+}
+
+static cairn_future_t *start_agree(void *arg) {
+  struct opening *o = arg;
+  cairn_future_t *done;
+  if (!cairn__promise(o->ck->rt, &done)) return done;
+  o->done = done;
+  o->vote = (cairn__vote_t){
+      .op = OP_CHECKPOINTER,
+      .phase_name = "opened",
+      .step = -1,
+      .hash = o->err.code == CAIRN_OK ? opts_hash(&o->ck->opts) : 0,
+      .deadline_ms = o->ck->opts.deadline_ms,
+      .user = o};
+  cairn__agree(o->ck->call_lane, &o->vote, &o->err, on_agreed);
+  return done;
+}
+
 static cairn_code_t open_parts(cairn_checkpointer_t *ck, cairn_error_t *err) {
   cairn_code_t rc = cairn_handlers_builtin(ck->rt, err);
   if (rc == CAIRN_OK) rc = cairn__pool_new(&ck->pool, err);
   /* Opening lanes is collective: a rank that failed above has left the others
-   * waiting for it, so nothing above may depend on anything but memory. */
+   * waiting for it, so nothing above may depend on anything but memory. What is
+   * wrong with its options is brought to the first vote. */
   if (rc == CAIRN_OK)
     rc = cairn__lane_open(ck->comm, ck->opts.deadline_ms, &ck->save_lane, err);
   if (rc == CAIRN_OK)
@@ -46,13 +90,14 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                                      cairn_checkpointer_t **out,
                                      cairn_error_t *err) {
   cairn_checkpointer_opts_t o;
+  struct opening opening = {0};
   if (rt == NULL || comm == NULL)
     return cairn_fail(err, CAIRN_INVALID,
                       "a checkpointer needs a runtime and a communicator");
   cairn__options_take(opts, &o, sizeof(o));
-  if (check_opts(&o, err) != CAIRN_OK)
-    return cairn_within(err, "checkpointer options");
-  if (o.deadline_ms == 0) o.deadline_ms = DEFAULT_DEADLINE_MS;
+  if (check_opts(&o, &opening.err) != CAIRN_OK)
+    cairn_within(&opening.err, "checkpointer options");
+  if (o.deadline_ms <= 0) o.deadline_ms = DEFAULT_DEADLINE_MS;
   cairn_checkpointer_t *ck = calloc(1, sizeof(*ck));
   if (ck == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "checkpointer");
   ck->rt = rt;
@@ -60,7 +105,9 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
   ck->opts = o;
   pthread_mutex_init(&ck->lock, NULL);
   cairn_runtime_hold(rt, "checkpointer");
+  opening.ck = ck;
   cairn_code_t rc = open_parts(ck, err);
+  if (rc == CAIRN_OK) rc = cairn__call(rt, start_agree, &opening, -1, err);
   if (rc != CAIRN_OK) {
     checkpointer_free(ck);
     return rc;
@@ -68,6 +115,8 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
   *out = ck;
   return CAIRN_OK;
 }
+
+/* --- saving and restoring at a path --- */
 
 /* "runs/a/7" to the directory "…/runs/a" and the name "7". */
 static cairn_code_t split_path(const char *path, char **dir, const char **name,

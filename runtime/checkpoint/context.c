@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "kv/kv.h"
+
 void *cairn_item_stage(cairn_item_ctx_t *ctx, size_t n) {
   struct cairn_item_private *p = ctx->priv;
   cairn__slab_t **slabs =
@@ -48,9 +50,10 @@ static void on_reader(cairn_wait_t *w) {
 static cairn_future_t *open_store(cairn_item_ctx_t *ctx, bool writer,
                                   cairn_kv_t **out) {
   struct cairn_item_private *p = ctx->priv;
+  cairn_future_t *done;
+  if (!cairn__promise(ctx->rt, &done)) return done;
   p->out = out;
-  p->opening = cairn_future_new(ctx->rt);
-  cairn_future_t *done = p->opening;
+  p->opening = done;
   if (writer)
     cairn_then(cairn__item_store_create(ctx->rt, &p->place, &p->writer),
                &p->wait, on_writer);

@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/side_files.h"
+#include "kv/kv.h"
 
 struct item_seen { /* what an item's directory was seen to hold */
   char *name;
@@ -261,15 +262,19 @@ cairn_future_t *cairn__step_look(cairn_kv_t *kv, cairn__step_look_t *out) {
   cairn_runtime_t *rt = cairn_kv_runtime(kv);
   *out = (cairn__step_look_t){0};
   struct look *l = calloc(1, sizeof(*l));
+  cairn_future_t *done;
   if (l == NULL) {
     cairn_error_t err = {0};
     cairn_fail(&err, CAIRN_NO_MEMORY, "listing a step");
     return cairn_future_done(rt, &err);
   }
+  if (!cairn__promise(rt, &done)) {
+    free(l);
+    return done;
+  }
   l->kv = kv;
   l->out = out;
-  l->done = cairn_future_new(rt);
-  cairn_future_t *done = l->done;
+  l->done = done;
   cairn_then(cairn_kv_list(kv, cairn_bytes(NULL, 0), on_file, l), &l->wait,
              on_listed);
   return done;

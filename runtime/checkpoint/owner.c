@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "checkpoint/layout.h"
 #include "checkpoint/owner_record.h"
+#include "kv/kv.h"
 
 #define PATIENCE_MS 30000
 #define MAX_TRIES 4
@@ -61,8 +62,10 @@ static struct owner_op *op_new(cairn_kv_t *root, const char *tmp,
   snprintf(op->tmp, sizeof(op->tmp), "%s", tmp);
   snprintf(op->id, sizeof(op->id), "%s", id);
   snprintf(op->key, sizeof(op->key), "%s/" CAIRN__OWNER_FILE, op->tmp);
-  op->done = cairn_future_new(op->rt);
-  return op;
+  if (cairn__promise(op->rt, &op->done)) return op;
+  cairn_future_unref(op->done);
+  free(op);
+  return NULL;
 }
 
 static cairn_future_t *no_memory(cairn_kv_t *root) {

@@ -15,6 +15,7 @@
 #include "checkpoint/layout.h"
 #include "checkpoint/owner.h"
 #include "checkpoint/owner_record.h"
+#include "kv/kv.h"
 
 struct discard {
   cairn_kv_t *root;
@@ -84,6 +85,11 @@ cairn_future_t *cairn__owner_discard(cairn_kv_t *root, const char *name,
     cairn_fail(&err, CAIRN_NO_MEMORY, "removing %s", name);
     return cairn_future_done(rt, &err);
   }
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) {
+    free(d);
+    return done;
+  }
   uint64_t once;
   cairn__random(&once, sizeof(once));
   d->root = root;
@@ -91,8 +97,7 @@ cairn_future_t *cairn__owner_discard(cairn_kv_t *root, const char *name,
   snprintf(d->from, sizeof(d->from), "%s/", name);
   snprintf(d->trash, sizeof(d->trash), CAIRN__TRASH_PREFIX "%016" PRIx64 "/",
            once);
-  d->done = cairn_future_new(rt);
-  cairn_future_t *done = d->done;
+  d->done = done;
   cairn_then(cairn_kv_rename_prefix(root, cairn_bytes_str(d->from),
                                     cairn_bytes_str(d->trash)),
              &d->wait, on_renamed);

@@ -17,6 +17,7 @@
 #include "checkpoint/checked.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 
 enum phase { OPEN, LOOK, LOAD, LOADED, READ, RESTORED, CLOSE, DONE };
@@ -198,6 +199,17 @@ static void on_vote(cairn__vote_t *v) {
   advance(r);
 }
 
+/* Ranks that ask for other items would take each other's metadata. */
+static uint64_t items_hash(const struct restore *r) {
+  uint64_t h = r->req->n;
+  for (size_t i = 0; i < r->req->n; i++) {
+    const char *name = r->items[i].name, *type = r->items[i].ops->type;
+    h = cairn__hash64(name, strlen(name) + 1, h);
+    h = cairn__hash64(type, strlen(type) + 1, h);
+  }
+  return h | 1;
+}
+
 static void vote(struct restore *r) {
   if (r->primary && r->phase == LOADED && r->err.code == CAIRN_OK) pack(r);
   r->vote =
@@ -205,6 +217,7 @@ static void vote(struct restore *r) {
                       .phase = (uint32_t)r->phase,
                       .phase_name = r->phase == LOADED ? "loaded" : "restored",
                       .step = r->req->step,
+                      .hash = r->err.code == CAIRN_OK ? items_hash(r) : 0,
                       .deadline_ms = r->ck->opts.deadline_ms,
                       .on_root = r->phase == LOADED ? give_loaded : NULL,
                       .user = r};
@@ -245,8 +258,9 @@ static void advance(struct restore *r) {
 
 static cairn_future_t *restore_start(void *arg) {
   struct restore *r = arg;
-  r->done = cairn_future_new(r->ck->rt);
-  cairn_future_t *done = r->done;
+  cairn_future_t *done;
+  if (!cairn__promise(r->ck->rt, &done)) return done;
+  r->done = done;
   advance(r);
   return done;
 }

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "kv/kv.h"
 
 /* --- life of a save --- */
 
@@ -159,15 +160,13 @@ static cairn_save_t *save_new(cairn_checkpointer_t *ck,
   snprintf(s->tmp, sizeof(s->tmp), "%s" CAIRN__TMP_SUFFIX, req->name);
   s->on_done = req->on_done;
   s->on_done_arg = req->on_done_arg;
-  s->written = cairn_future_new(ck->rt);
-  s->done = cairn_future_new(ck->rt);
-  if (s->dir == NULL || s->name == NULL) {
-    cairn_future_resolve(s->written, NULL);
-    cairn_future_resolve(s->done, NULL);
-    save_free(s);
-    return NULL;
-  }
-  return s;
+  bool written = cairn__promise(ck->rt, &s->written);
+  bool done = cairn__promise(ck->rt, &s->done);
+  if (written && done && s->dir != NULL && s->name != NULL) return s;
+  if (written) cairn_future_resolve(s->written, NULL);
+  if (done) cairn_future_resolve(s->done, NULL);
+  save_free(s);
+  return NULL;
 }
 
 static cairn_save_t *current_ref(cairn_checkpointer_t *ck) {

@@ -9,6 +9,7 @@
 #include "checkpoint/layout.h"
 #include "checkpoint/owner.h"
 #include "checkpoint/owner_record.h"
+#include "kv/kv.h"
 
 struct sweep {
   cairn_kv_t *root;
@@ -123,11 +124,15 @@ static void on_listed(cairn_wait_t *w) {
 cairn_future_t *cairn__owner_sweep(cairn_kv_t *root) {
   cairn_runtime_t *rt = cairn_kv_runtime(root);
   struct sweep *s = calloc(1, sizeof(*s));
+  cairn_future_t *done;
   if (s == NULL) return cairn_future_done(rt, NULL);
+  if (!cairn__promise(rt, &done)) {
+    free(s);
+    return done;
+  }
   s->root = root;
   s->rt = rt;
-  s->done = cairn_future_new(rt);
-  cairn_future_t *done = s->done;
+  s->done = done;
   cairn_then(cairn_kv_list_dir(root, cairn_bytes(NULL, 0), on_name, s),
              &s->wait, on_listed);
   return done;

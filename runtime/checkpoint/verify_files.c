@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/sum.h"
 #include "checkpoint/verify.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 
 #define PIECE ((size_t)4 << 20)
@@ -138,7 +139,9 @@ static void lane_next(struct lane *lane) {
 
 static cairn_future_t *start_lanes(void *arg) {
   struct files *f = arg;
-  cairn_future_t *done = f->done = cairn_future_new(f->v->step->rt);
+  cairn_future_t *done;
+  if (!cairn__promise(f->v->step->rt, &done)) return done;
+  f->done = done;
   f->running = f->num_lanes;
   for (int i = 0; i < f->num_lanes; i++) lane_next(&f->lanes[i]);
   return done;

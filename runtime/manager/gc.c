@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "kv/kv.h"
 #include "manager/internal.h"
 
 struct cairn__gc {
@@ -21,6 +22,7 @@ struct cairn__gc {
 };
 
 static void next(struct cairn__gc *gc);
+static void open_root(struct cairn__gc *gc);
 
 static void warn(struct cairn__gc *gc, const cairn_error_t *err) {
   cairn_log(gc->m->rt, CAIRN_LOG_WARN, "deleting step %" PRId64 " of %s: %s",
@@ -31,6 +33,10 @@ static void on_closed(cairn_wait_t *w) {
   struct cairn__gc *gc = cairn_container_of(w, struct cairn__gc, wait);
   cairn_error_t ignored = {0};
   cairn_wait_result(w, &ignored);
+  if (gc->at < gc->n) { /* more came while the store was being closed */
+    open_root(gc);
+    return;
+  }
   cairn_manager_t *m = gc->m;
   pthread_mutex_lock(&m->lock);
   m->gc = NULL;
@@ -93,6 +99,24 @@ static void on_opened(cairn_wait_t *w) {
   cairn_then(cairn_future_done(gc->m->rt, NULL), &gc->wait, on_closed);
 }
 
+static void open_root(struct cairn__gc *gc) {
+  cairn_manager_t *m = gc->m;
+  cairn_then(
+      cairn__open_directory(m->rt, m->opts.checkpointer.strategy, m->root,
+                            m->opts.checkpointer.not_durable, &gc->root),
+      &gc->wait, on_opened);
+}
+
+static struct cairn__gc *gc_new(cairn_manager_t *m) {
+  struct cairn__gc *gc = calloc(1, sizeof(*gc));
+  if (gc == NULL) return NULL;
+  gc->m = m;
+  if (cairn__promise(m->rt, &gc->done)) return gc;
+  cairn_future_unref(gc->done);
+  free(gc);
+  return NULL;
+}
+
 static bool append(struct cairn__gc *gc, const int64_t *steps, size_t n) {
   int64_t *p = realloc(gc->steps, (gc->n + n) * sizeof(*p));
   if (p == NULL) return false;
@@ -103,27 +127,18 @@ static bool append(struct cairn__gc *gc, const int64_t *steps, size_t n) {
 }
 
 void cairn__gc_add(cairn_manager_t *m, int64_t *steps, size_t n) {
-  struct cairn__gc *gc = m->gc;
-  bool running = gc != NULL;
-  if (!running) gc = calloc(1, sizeof(*gc));
+  bool running = m->gc != NULL;
+  struct cairn__gc *gc = running ? m->gc : gc_new(m);
   bool ok = gc != NULL && append(gc, steps, n);
   free(steps);
-  if (!ok) {
-    if (!running) free(gc);
+  if (!ok)
     cairn_log(m->rt, CAIRN_LOG_WARN, "out of memory: old steps of %s stay",
               m->root);
-    return;
-  }
-  if (running) return;
-  gc->m = m;
-  gc->done = cairn_future_new(m->rt);
+  if (running || gc == NULL) return;
   pthread_mutex_lock(&m->lock);
   m->gc = gc;
   pthread_mutex_unlock(&m->lock);
-  cairn_then(
-      cairn__open_directory(m->rt, m->opts.checkpointer.strategy, m->root,
-                            m->opts.checkpointer.not_durable, &gc->root),
-      &gc->wait, on_opened);
+  open_root(gc);
 }
 
 cairn_code_t cairn__gc_wait(cairn_manager_t *m, int64_t timeout_ms,

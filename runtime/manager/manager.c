@@ -241,7 +241,11 @@ int64_t cairn_manager_latest(cairn_manager_t *m) {
 cairn_code_t cairn_manager_reload(cairn_manager_t *m, cairn_error_t *err) {
   cairn_code_t rc = wait_for_save(m, -1, err);
   if (rc == CAIRN_OK) rc = cairn__gc_wait(m, -1, err);
-  return rc == CAIRN_OK ? cairn__manager_scan(m, false, NULL, err) : rc;
+  if (rc == CAIRN_OK) rc = cairn__manager_scan(m, false, NULL, err);
+  if (rc != CAIRN_OK) return rc;
+  int64_t latest = cairn_manager_latest(m);
+  if (latest > m->last_begun) m->last_begun = latest; /* another job's */
+  return CAIRN_OK;
 }
 
 /* --- ending --- */

@@ -22,6 +22,7 @@
 #include "base/base.h"
 #include "checkpoint/owner.h"
 #include "checkpoint/owner_record.h"
+#include "kv/kv.h"
 #include "loop/loop.h"
 #include "manager/internal.h"
 
@@ -293,8 +294,9 @@ static void advance(struct scan *s) {
 
 static cairn_future_t *scan_start(void *arg) {
   struct scan *s = arg;
-  s->done = cairn_future_new(s->m->rt);
-  cairn_future_t *done = s->done;
+  cairn_future_t *done;
+  if (!cairn__promise(s->m->rt, &done)) return done;
+  s->done = done;
   advance(s);
   return done;
 }

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 
 #include "base/base.h"
+#include "kv/kv.h"
 #include "strategy/spec_read.h"
 
 struct cairn__item_store {
   cairn_runtime_t *rt;
-  cairn_future_t *done; /* of the operation under way */
+  cairn_future_t *done;   /* of the operation under way */
+  cairn_future_t *closed; /* made at open, so that close cannot fail for it */
   cairn_wait_t wait;
   cairn_error_t err;
   bool sync; /* deferred writes are made durable at commit */
@@ -48,7 +50,15 @@ static cairn__item_store_t *store_new(cairn_runtime_t *rt,
   if (s == NULL) return NULL;
   s->rt = rt;
   s->sync = !place->not_durable;
-  return s;
+  if (cairn__promise(rt, &s->closed)) return s;
+  cairn_future_unref(s->closed);
+  free(s);
+  return NULL;
+}
+
+static void store_discard(cairn__item_store_t *s) {
+  cairn__promise_drop(s->closed);
+  free(s);
 }
 
 static cairn_future_t *failed(cairn_runtime_t *rt, const cairn_error_t *err) {
@@ -92,14 +102,19 @@ static cairn_future_t *store_open(cairn_runtime_t *rt,
     return failed(rt, &err);
   }
   if (ask(place, purpose, for_write, &base, &s->opts, &err) != CAIRN_OK) {
-    free(s);
+    store_discard(s);
     return failed(rt, &err);
+  }
+  cairn_future_t *done;
+  if (!cairn__promise(rt, &done)) {
+    store_discard(s);
+    free(base);
+    return done;
   }
   s->opts.defer_sync = true;
   s->opts.sync_data = s->sync;
-  s->done = cairn_future_new(rt);
+  s->done = done;
   *out = s;
-  cairn_future_t *done = s->done;
   cairn_then(cairn_kv_open(rt, base, &s->base), &s->wait,
              for_write ? on_base_for_write : on_base_for_read);
   free(base);
@@ -142,8 +157,9 @@ static void on_committed(cairn_wait_t *w) {
 
 cairn_future_t *cairn__item_store_commit(cairn__item_store_t *s,
                                          cairn__ocdbt_summary_t *out) {
-  s->done = cairn_future_new(s->rt);
-  cairn_future_t *done = s->done;
+  cairn_future_t *done;
+  if (!cairn__promise(s->rt, &done)) return done;
+  s->done = done;
   cairn_then(cairn__ocdbt_commit(s->kv, out), &s->wait, on_committed);
   return done;
 }
@@ -154,9 +170,9 @@ static void on_base_closed(cairn_wait_t *w) {
   cairn__item_store_t *s = cairn_container_of(w, cairn__item_store_t, wait);
   cairn_wait_result(w, &s->err);
   cairn_error_t err = s->err;
-  cairn_future_t *done = s->done;
+  cairn_future_t *closed = s->closed;
   free(s);
-  cairn_future_resolve(done, &err);
+  cairn_future_resolve(closed, &err);
 }
 
 static void close_base(cairn__item_store_t *s) {
@@ -172,13 +188,12 @@ static void on_kv_closed(cairn_wait_t *w) {
 }
 
 cairn_future_t *cairn__item_store_close(cairn__item_store_t *s) {
-  s->done = cairn_future_new(s->rt);
-  cairn_future_t *done = s->done;
+  cairn_future_t *closed = s->closed;
   if (s->kv != NULL)
     cairn_then(cairn_kv_close(s->kv), &s->wait, on_kv_closed);
   else
     close_base(s);
-  return done;
+  return closed;
 }
 
 /* --- merge --- */
@@ -244,6 +259,7 @@ cairn_future_t *cairn__item_store_merge(cairn_runtime_t *rt,
                                         size_t n, cairn__ocdbt_summary_t *out) {
   cairn_error_t err = {0};
   char *base = NULL;
+  cairn_future_t *done;
   struct merge *m = calloc(1, sizeof(*m));
   if (m == NULL) {
     cairn_fail(&err, CAIRN_NO_MEMORY, "merge");
@@ -256,13 +272,17 @@ cairn_future_t *cairn__item_store_merge(cairn_runtime_t *rt,
     free(m);
     return failed(rt, &err);
   }
+  if (!cairn__promise(rt, &done)) {
+    free(m);
+    free(base);
+    return done;
+  }
   m->store.opts.defer_sync = true;
   m->store.opts.sync_data = m->store.sync;
+  m->store.done = done;
   m->children = children;
   m->n = n;
   m->out = out;
-  m->store.done = cairn_future_new(rt);
-  cairn_future_t *done = m->store.done;
   cairn_then(cairn_kv_open(rt, base, &m->store.base), &m->store.wait,
              on_merge_base);
   free(base);

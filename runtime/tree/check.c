@@ -52,7 +52,7 @@ static cairn_code_t check_leaf(const cairn__entry_t *e, cairn_error_t *err) {
     if (n->entry != NULL)
       return cairn_fail(err, CAIRN_INVALID, "%s: is below another leaf, %s",
                         text_of(e).s, text_of(n->entry).s);
-  return e->leaf.kind == CAIRN_LEAF_STRING ? check_string(e, err) : CAIRN_OK;
+  return CAIRN_OK;
 }
 
 /* --- names --- */
@@ -171,10 +171,8 @@ static cairn_code_t check_containers(cairn_tree_t *t, const cairn__entry_t *e,
   return CAIRN_OK;
 }
 
-cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
-  cairn_tree_t *t = (cairn_tree_t *)tree; /* sorts, and uses its scratch */
-  if (t == NULL) return cairn_fail(err, CAIRN_INVALID, "there is no tree");
-  if (t->n == 0) return cairn_fail(err, CAIRN_INVALID, "the tree is empty");
+/* All that changes only with the tree. */
+static cairn_code_t check_structure(cairn_tree_t *t, cairn_error_t *err) {
   /* Room for twins' keys, so that looking them up cannot fail. */
   t->scratch.n = 0;
   t->scratch.failed = false;
@@ -190,4 +188,19 @@ cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
     if ((rc = check_name(t, e, err)) != CAIRN_OK) return rc;
   }
   return CAIRN_OK;
+}
+
+/* A save checks its tree every time, so what was found is kept until a leaf is
+ * put; only strings are the caller's to change. */
+cairn_code_t cairn_tree_check(const cairn_tree_t *tree, cairn_error_t *err) {
+  cairn_tree_t *t = (cairn_tree_t *)tree; /* sorts, and uses its scratch */
+  cairn_code_t rc = CAIRN_OK;
+  if (t == NULL) return cairn_fail(err, CAIRN_INVALID, "there is no tree");
+  if (t->n == 0) return cairn_fail(err, CAIRN_INVALID, "the tree is empty");
+  if (!t->checked) rc = check_structure(t, err);
+  t->checked = rc == CAIRN_OK;
+  for (size_t i = 0; i < t->n && t->strings > 0 && rc == CAIRN_OK; i++)
+    if (t->leaves[i]->leaf.kind == CAIRN_LEAF_STRING)
+      rc = check_string(t->leaves[i], err);
+  return rc;
 }

@@ -101,7 +101,8 @@ static bool publish(cairn_tree_t *t, cairn__entry_t *e) {
       !cairn__map_set(&t->names, e->leaf.name, e, NULL))
     return false;
   t->leaves[t->n++] = e;
-  t->sorted = false;
+  t->sorted = t->checked = false;
+  t->strings += e->leaf.kind == CAIRN_LEAF_STRING;
   e->node->entry = e;
   for (cairn__node_t *n = e->node; n != NULL; n = n->parent) n->leaves++;
   return true;

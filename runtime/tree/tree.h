@@ -39,7 +39,9 @@ struct cairn_tree {
   cairn_buf_t scratch;     /* keys of `nodes` */
   cairn__entry_t **leaves; /* in flatten order if sorted */
   size_t n, cap, num_nodes;
+  size_t strings; /* leaves that are */
   bool sorted;
+  bool checked; /* well, and nothing was put since */
 };
 
 /* n zeroed bytes of the arena at a multiple of align (a power of two, at most

@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "calls.h"
 #include "docs.h"
+#include "loop/loop.h"
 
 static cairn_zarr_t *parsed(int version, const char *text) {
   cairn_zarr_t *z;
@@ -369,5 +370,74 @@ Test(io, empty_batches_are_fine) {
   cr_expect_eq(call_open(s.kv, 2, NULL, 0, NULL, NULL), CAIRN_OK);
   cr_expect_eq(call_verify(s.kv, NULL, 0, &damage, NULL), CAIRN_OK);
   free(damage);
+  store_close(&s);
+}
+
+/* --- metadata that claims more than anyone can look at --- */
+
+static cairn_zarr_t *absurd(void) {
+  return parsed(
+      2, doc_with2(2, "shape", "[9007199254740992, 512]", "chunks", "[1, 1]"));
+}
+
+static size_t count_lines(const char *text) {
+  size_t n = 0;
+  for (; (text = strchr(text, '\n')) != NULL; text++) n++;
+  return n;
+}
+
+static void verify_absurd(bool fill_missing, char **damage) {
+  store_t s = store_open();
+  cairn_array_io_t io[2] = {
+      {.name = cairn_bytes_str("a"), .fill_missing = fill_missing},
+      {.name = cairn_bytes_str("b")}};
+  io[0].zarr = absurd();
+  io[1].zarr = made(2, 3, 1);
+  cr_expect_eq(call_verify(s.kv, io, 2, damage, NULL), CAIRN_OK);
+  cr_expect_not_null(strstr(*damage, "b/2: "),
+                     "the array after it is left out");
+  cairn_zarr_unref(io[0].zarr);
+  cairn_zarr_unref(io[1].zarr);
+  store_close(&s);
+}
+
+Test(io, verify_stops_in_an_array_after_a_thousand_damaged_chunks) {
+  char *damage;
+  verify_absurd(false, &damage);
+  cr_expect_eq(count_lines(damage), 1000 + 1 + 3);
+  cr_expect_not_null(strstr(damage, "and more: "));
+  free(damage);
+}
+
+Test(io, verify_stops_in_an_array_after_a_million_absent_chunks) {
+  char *damage;
+  verify_absurd(true, &damage);
+  cr_expect_eq(count_lines(damage), 1 + 3);
+  cr_expect_not_null(strstr(damage, "chunks are not stored"));
+  free(damage);
+}
+
+static void no_damage(void *arg, cairn_bytes_t key, const cairn_error_t *what) {
+  (void)arg, (void)key, (void)what;
+}
+
+struct verifying {
+  cairn_kv_t *kv;
+  cairn_array_io_t io;
+};
+
+static cairn_future_t *verify_and_cancel(void *arg) {
+  struct verifying *v = arg;
+  cairn_future_t *f = cairn_arrays_verify(v->kv, &v->io, 1, no_damage, NULL);
+  cairn_future_cancel(f);
+  return f;
+}
+
+Test(io, verify_of_it_can_be_cancelled) {
+  store_t s = store_open();
+  struct verifying v = {s.kv, {.zarr = absurd(), .fill_missing = true}};
+  cr_expect_eq(cairn__call(s.rt, verify_and_cancel, &v, -1, NULL),
+               CAIRN_CANCELLED);
+  cairn_zarr_unref(v.io.zarr);
   store_close(&s);
 }

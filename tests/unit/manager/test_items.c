@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cairn/cairn.h"
 #include "support/ranks.h"
@@ -59,4 +59,20 @@ static void run(int ranks, void (*fn)(rank_env_t *env)) {
 
 Test(items, plan_of_a_step_is_not_used_for_items_of_another_type) {
   run(1, types_change);
+}
+
+static void other_items(rank_env_t *env) {
+  cairn_manager_t *m = open_manager(env);
+  cairn_error_t err = {0};
+  cairn_blob_t a = {.data = "one", .n = 3}, got = {0};
+  cairn_item_t items[] = {{"a", "bytes", &a}, {"b", "bytes", &a}};
+  cairn_manager_save_items(m, 1, items, 2, NULL, &err);
+  cairn_item_t item = cairn_item(env->rank == 1 ? "b" : "a", "bytes", &got);
+  cr_expect_eq(cairn_manager_restore_items(m, 1, &item, 1, NULL, &err),
+               CAIRN_MISMATCH, "%s", err.message);
+  cairn_manager_close(m, -1, NULL);
+}
+
+Test(items, ranks_that_restore_different_items_hear_of_it) {
+  run(3, other_items);
 }

@@ -258,6 +258,31 @@ Test(manager, says_what_it_decided) {
   temp_dir_remove(dir);
 }
 
+static void another_job(rank_env_t *env) {
+  cairn_manager_t *m = open_manager(env), *other = open_manager(env);
+  state_t s;
+  state_init(&s, 4, 4, env->rank, env->size);
+  state_fill(&s, 1);
+  cr_assert_eq(try_save(m, 1, false, &s, CAIRN_OK), CAIRN_SAVED);
+  cr_assert_eq(try_save(other, 5, false, &s, CAIRN_OK), CAIRN_SAVED);
+  cr_assert_eq(cairn_manager_wait(other, -1, NULL), CAIRN_OK);
+  cr_assert_eq(cairn_manager_reload(m, NULL), CAIRN_OK);
+  cr_expect_eq(try_save(m, 5, false, &s, CAIRN_OK), CAIRN_SKIPPED_NOT_ABOVE);
+  cr_expect_eq(try_save(m, 4, false, &s, CAIRN_OK), CAIRN_SKIPPED_NOT_ABOVE);
+  cr_expect_eq(try_save(m, 6, false, &s, CAIRN_OK), CAIRN_SAVED);
+  close_manager(m);
+  close_manager(other);
+  state_free(&s);
+}
+
+Test(manager, is_not_above_a_step_of_another_job_either) {
+  char *dir = temp_dir();
+  struct job job = {.root = dir};
+  ranks_run(2, another_job, &job);
+  names_are(dir, "1 5 6");
+  temp_dir_remove(dir);
+}
+
 /* --- calls that cannot succeed --- */
 
 static void fails_to_open(const char *root, const cairn_manager_opts_t *o,

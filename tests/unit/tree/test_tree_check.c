@@ -173,6 +173,22 @@ Test(tree_check, what_is_not_utf8) {
   refused(t, "s: text without a NUL in 2 bytes");
 }
 
+/* What was found once is kept, but not for longer than it is true. */
+Test(tree_check, sees_what_changed_since_the_last_time) {
+  char text[4] = "a";
+  cairn_tree_t *t = new_tree();
+  put_leaf(
+      t, PATH(D("s")),
+      &(cairn_leaf_t){.kind = CAIRN_LEAF_STRING, .data = text, .capacity = 4});
+  cr_expect_eq(cairn_tree_check(t, NULL), CAIRN_OK);
+  text[0] = (char)0xff;
+  cr_expect_eq(cairn_tree_check(t, NULL), CAIRN_INVALID);
+  text[0] = 'b';
+  cr_expect_eq(cairn_tree_check(t, NULL), CAIRN_OK);
+  put(t, PATH(D("s"), D("x")));
+  refused(t, "is below another leaf");
+}
+
 Test(tree_check, put_that_failed_leaves_no_trace) {
   cairn_tree_t *t = new_tree();
   put(t, PATH(D("l"), S(0)));
