@@ -53,18 +53,18 @@ cairn_manager_open(cairn_runtime_t *rt, cairn_comm_t *comm, const char *root,
                    const cairn_manager_opts_t *opts, cairn_manager_t **out,
                    cairn_error_t *err);
 
-typedef enum cairn_saved {
+typedef enum cairn_save_decision {
   CAIRN_SAVED = 1,        /* begun; committed in the background */
   CAIRN_SKIPPED_POLICY,   /* not a step the policy saves */
   CAIRN_SKIPPED_NOT_ABOVE /* the latest step is this one or above it */
-} cairn_saved_t;
+} cairn_save_decision_t;
 
 typedef struct cairn_manager_save_opts {
   size_t size;
-  bool force;           /* whatever the policy says; an existing step is still
-                           CAIRN_EXISTS */
-  cairn_saved_t *saved; /* out: what was decided; may be NULL */
-  cairn_save_t **save;  /* out: a reference to follow it, or NULL if skipped */
+  bool force; /* whatever the policy says; an existing step is still
+                 CAIRN_EXISTS */
+  cairn_save_decision_t *decision; /* out; may be NULL */
+  cairn_save_t **save; /* out: a reference to follow it, or NULL if skipped */
 } cairn_manager_save_opts_t;
 
 /* Saves one state tree as the item "default". Returns when the memory is the

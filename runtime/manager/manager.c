@@ -106,7 +106,7 @@ static void on_saved(void *arg, cairn_save_t *save) {
  * error by such a call and another by the next save, only the first would go on
  * with that save. */
 static cairn_code_t decide(cairn_manager_t *m, int64_t step, bool force,
-                           cairn_saved_t *what, cairn_error_t *err) {
+                           cairn_save_decision_t *what, cairn_error_t *err) {
   *what = CAIRN_SAVED;
   if (!force && step % m->opts.save_interval_steps != 0) {
     *what = CAIRN_SKIPPED_POLICY;
@@ -160,14 +160,14 @@ cairn_code_t cairn_manager_save_items(cairn_manager_t *m, int64_t step,
                                       const cairn_manager_save_opts_t *opts,
                                       cairn_error_t *err) {
   cairn_manager_save_opts_t o;
-  cairn_saved_t what = CAIRN_SAVED;
+  cairn_save_decision_t what = CAIRN_SAVED;
   cairn__options_take(opts, &o, sizeof(o));
   if (o.save != NULL) *o.save = NULL;
   cairn_code_t rc = check_call(m, step, err);
   if (rc == CAIRN_OK) rc = decide(m, step, o.force, &what, err);
   if (rc == CAIRN_OK && what == CAIRN_SAVED)
     rc = begin(m, step, items, n, o.save, err);
-  if (rc == CAIRN_OK && o.saved != NULL) *o.saved = what;
+  if (rc == CAIRN_OK && o.decision != NULL) *o.decision = what;
   return rc;
 }
 

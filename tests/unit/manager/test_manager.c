@@ -214,14 +214,15 @@ Test(manager, names_steps_by_prefix_and_digits) {
 
 /* --- decisions --- */
 
-static cairn_saved_t try_save(cairn_manager_t *m, int64_t step, bool force,
-                              state_t *s, cairn_code_t want) {
+static cairn_save_decision_t try_save(cairn_manager_t *m, int64_t step,
+                                      bool force, state_t *s,
+                                      cairn_code_t want) {
   cairn_error_t err = {0};
-  cairn_saved_t saved = 0;
-  cairn_manager_save_opts_t o = {.force = force, .saved = &saved};
+  cairn_save_decision_t decision = 0;
+  cairn_manager_save_opts_t o = {.force = force, .decision = &decision};
   cr_assert_eq(cairn_manager_save(m, step, s->tree, &o, &err), want, "%s",
                err.message);
-  return saved;
+  return decision;
 }
 
 static void decisions(rank_env_t *env) {
