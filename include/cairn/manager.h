@@ -95,6 +95,13 @@ CAIRN_API cairn_code_t cairn_manager_steps(cairn_manager_t *mgr, int64_t **out,
                                            size_t *n, cairn_error_t *err);
 /* The newest committed step, or -1. Not collective. */
 CAIRN_API int64_t cairn_manager_latest(cairn_manager_t *mgr);
+/* Goes back to `step`, which must be one of the steps: those above it are
+ * deleted, so that saves go on from there (a save is skipped while a higher
+ * step exists). Collective, blocking; waits for a save in flight first.
+ * CAIRN_NOT_FOUND: no such step; CAIRN_INVALID: opened read-only; CAIRN_IO: one
+ * could not be deleted. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_manager_rollback(cairn_manager_t *mgr, int64_t step, cairn_error_t *err);
 /* Looks at the root again (another job may have saved). Collective. */
 CAIRN_API cairn_code_t cairn_manager_reload(cairn_manager_t *mgr,
                                             cairn_error_t *err);

@@ -9,6 +9,7 @@
 #include "checkpoint/owner.h"
 #include "checkpoint/owner_record.h"
 #include "checkpoint/record.h"
+#include "checkpoint/taken.h"
 
 static cairn_future_t *failed_with(cairn_save_t *s, const cairn_error_t *err) {
   return cairn_future_done(s->rt, err);
@@ -22,22 +23,10 @@ static cairn_future_t *no_memory(cairn_save_t *s, const char *what) {
 
 /* --- create --- */
 
-/* The first name below the step's final name is enough to know that it is
- * taken. */
-static bool on_taken(void *arg, cairn_bytes_t key, int64_t size) {
-  cairn_save_t *s = arg;
-  (void)key;
-  (void)size;
-  cairn_fail(&s->err, CAIRN_EXISTS, "%s exists already in %s", s->name, s->dir);
-  return false;
-}
-
 cairn_future_t *cairn__save_create(cairn_save_t *s) {
-  char prefix[256];
   switch (s->at++) {
     case 0:
-      snprintf(prefix, sizeof(prefix), "%s/", s->name);
-      return cairn_kv_list_dir(s->root, cairn_bytes_str(prefix), on_taken, s);
+      return cairn__check_free(s->root, s->name);
     case 1:
       cairn__random_id(s->id);
       if (!cairn__owner_begin(s->id)) return no_memory(s, "owner of a step");

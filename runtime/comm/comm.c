@@ -68,8 +68,9 @@ cairn_code_t cairn_comm_close(cairn_comm_t *comm, cairn_error_t *err) {
   if (comm == NULL) return CAIRN_OK;
   int lanes = __atomic_load_n(&comm->open_lanes, __ATOMIC_ACQUIRE);
   if (lanes > 0)
-    return cairn_fail(err, CAIRN_BUSY, "close communicator: %d lanes are open",
-                      lanes);
+    return cairn_fail(err, CAIRN_BUSY,
+                      "close communicator: a manager or checkpointer is still "
+                      "open on it");
   if (comm->ops->close != NULL) comm->ops->close(comm);
   cairn__comm_free(comm);
   return CAIRN_OK;

@@ -141,6 +141,11 @@ void cairn__gc_add(cairn_manager_t *m, int64_t *steps, size_t n) {
   open_root(gc);
 }
 
+cairn_future_t *cairn__gc_done(cairn_manager_t *m) {
+  return m->gc != NULL ? cairn_future_ref(m->gc->done)
+                       : cairn_future_done(m->rt, NULL);
+}
+
 cairn_code_t cairn__gc_wait(cairn_manager_t *m, int64_t timeout_ms,
                             cairn_error_t *err) {
   pthread_mutex_lock(&m->lock);

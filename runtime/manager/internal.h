@@ -21,6 +21,7 @@ struct cairn_manager {
   /* The highest step begun: what is above it needs no look at the outcome of a
    * save in flight, so all ranks decide alike, whatever their timing. */
   int64_t last_begun;
+  bool said_skipped;
 
   pthread_mutex_t lock;
   int64_t *steps; /* committed, ascending */
@@ -33,7 +34,8 @@ struct cairn_manager {
 /* Options with the environment's over them, checked. */
 cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
                                  cairn_manager_opts_t *out, cairn_error_t *err);
-uint64_t cairn__manager_opts_hash(const cairn_manager_t *m);
+/* Root and options, a line each: what all ranks must bring alike. */
+void cairn__manager_opts_text(const cairn_manager_t *m, cairn_buf_t *out);
 
 /* --- steps.c: under m->lock by themselves --- */
 bool cairn__steps_replace(cairn_manager_t *m, const int64_t *steps, size_t n);
@@ -42,6 +44,9 @@ bool cairn__steps_have(cairn_manager_t *m, int64_t step);
 /* Takes the steps that are not kept out of the list: *out (malloc'd) of *n. */
 bool cairn__steps_drop(cairn_manager_t *m, int64_t keep, int64_t **out,
                        size_t *n);
+/* Takes the steps above `step` out of the list, likewise. */
+bool cairn__steps_cut(cairn_manager_t *m, int64_t step, int64_t **out,
+                      size_t *n);
 
 /* --- scan.c: caller's thread, collective, blocking. `brought` is an error that
  * this rank comes with (the others hear of it), or NULL. --- */
@@ -54,6 +59,8 @@ cairn_code_t cairn__manager_scan(cairn_manager_t *m, bool first,
 /* Loop thread, primary: deletes these steps in the background; takes the array.
  */
 void cairn__gc_add(cairn_manager_t *m, int64_t *steps, size_t n);
+/* Loop thread: ready when nothing is being deleted any more. */
+cairn_future_t *cairn__gc_done(cairn_manager_t *m);
 /* Caller's thread: waits until nothing is being deleted. CAIRN_TIMED_OUT. */
 cairn_code_t cairn__gc_wait(cairn_manager_t *m, int64_t timeout_ms,
                             cairn_error_t *err);

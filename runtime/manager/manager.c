@@ -99,6 +99,16 @@ static void on_saved(void *arg, cairn_save_t *save) {
     free(drop);
 }
 
+/* Once as a warning: a job that went back without cairn_manager_rollback saves
+ * nothing until it is above its old steps again. */
+static void say_skipped(cairn_manager_t *m, int64_t step) {
+  if (!m->primary) return;
+  cairn_log(m->rt, m->said_skipped ? CAIRN_LOG_INFO : CAIRN_LOG_WARN,
+            "%s: step %lld is not saved: there is step %lld already", m->root,
+            (long long)step, (long long)cairn_manager_latest(m));
+  m->said_skipped = true;
+}
+
 /* Whether a step is above all others, decided alike on every rank: a step above
  * the last one begun needs no look at how that one ended; any other waits for
  * it. A call that the policy skips looks at neither: whether the save before
@@ -117,6 +127,7 @@ static cairn_code_t decide(cairn_manager_t *m, int64_t step, bool force,
   if (rc != CAIRN_OK) return rc;
   if (!force && step <= cairn_manager_latest(m)) {
     *what = CAIRN_SKIPPED_NOT_ABOVE;
+    say_skipped(m, step);
     return CAIRN_OK;
   }
   if (cairn__steps_have(m, step))

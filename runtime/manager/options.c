@@ -68,15 +68,21 @@ cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
   return rc == CAIRN_OK ? CAIRN_OK : cairn_within(err, "manager options");
 }
 
-static uint64_t mix(uint64_t h, int64_t v) {
-  return cairn__hash64(&v, sizeof(v), h);
-}
-
-/* The checkpointer compares its own. */
-uint64_t cairn__manager_opts_hash(const cairn_manager_t *m) {
+void cairn__manager_opts_text(const cairn_manager_t *m, cairn_buf_t *out) {
   const cairn_manager_opts_t *o = &m->opts;
-  uint64_t h = cairn__hash64(m->root, strlen(m->root), CAIRN_VERSION_MAJOR);
-  h = cairn__hash64(m->format.prefix, strlen(m->format.prefix), h);
-  h = mix(mix(mix(h, o->save_interval_steps), o->max_to_keep), o->step_digits);
-  return mix(mix(h, o->no_create), o->read_only) | 1;
+  const cairn_checkpointer_opts_t *c = &o->checkpointer;
+  cairn_buf_printf(out, "root %s\n", m->root != NULL ? m->root : "(none)");
+  cairn_buf_printf(out, "step_prefix \"%s\"\nstep_digits %d\n",
+                   m->format.prefix, m->format.digits);
+  cairn_buf_printf(out,
+                   "save_interval_steps %lld\nmax_to_keep %lld\n"
+                   "no_create %d\nread_only %d\n",
+                   (long long)o->save_interval_steps, (long long)o->max_to_keep,
+                   o->no_create, o->read_only);
+  cairn_buf_printf(out,
+                   "profile %d\nchunk_bytes %lld\nno_compression %d\n"
+                   "not_durable %d\ndeadline_ms %lld\n",
+                   (int)c->profile, (long long)c->chunk_bytes,
+                   c->no_compression, c->not_durable,
+                   (long long)c->deadline_ms);
 }

@@ -2,7 +2,7 @@
  *
  *   phase    who      what
  *   OPEN     all      the store of the root
- *   PROBE    primary  first time: is the root there, may we write? make it
+ *   PROBE    primary  first time: what is there, may we write? make it
  *   SWEEP    primary  first time: what killed saves left
  *   LIST     primary  names that are steps
  *   LOOK     primary  from the newest down, until one is whole and marked
@@ -42,8 +42,9 @@ struct scan {
   cairn_kv_t *root, *step;
   int64_t *steps;
   size_t n, cap;
-  bool no_memory, seen;
-  char id[33]; /* of the probe */
+  bool no_memory, seen, is_step;
+  cairn_buf_t brought; /* this rank's root and options, as text */
+  char id[33];         /* of the probe */
   char probe[192];
   struct iovec iov;
   cairn__step_look_t look;
@@ -55,6 +56,25 @@ static void advance(struct scan *s);
 
 /* --- the primary's phases --- */
 
+/* The files of a step lie in it, not beside steps. */
+static bool on_entry(void *arg, cairn_bytes_t key, int64_t size) {
+  static const char *const files[] = {"_CHECKPOINT_METADATA", "_METADATA",
+                                      CAIRN__BINDING_FILE};
+  struct scan *s = arg;
+  (void)size;
+  s->seen = true;
+  for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+    if (cairn__bytes_eq(key, cairn_bytes_str(files[i]))) s->is_step = true;
+  return !s->is_step;
+}
+
+static bool refuse_step(struct scan *s) {
+  if (s->is_step)
+    cairn_fail(&s->err, CAIRN_INVALID,
+               "%s is a step or an item, not a root of steps", s->m->root);
+  return s->is_step;
+}
+
 /* A root that is read only, or a file, or on a full disk, shows now and not at
  * the first save, hours later. The file is made in a directory that names us,
  * so that a sweep may remove what a kill leaves. */
@@ -63,7 +83,10 @@ static cairn_future_t *probe(struct scan *s) {
                                            .defer_sync = true};
   char suffix[128], key[256];
   switch (s->at++) {
-    case 0:
+    case 0: /* a file in the root's place is named as such by a listing */
+      return cairn_kv_list_dir(s->root, cairn_bytes(NULL, 0), on_entry, s);
+    case 1:
+      if (refuse_step(s)) return NULL;
       cairn__random_id(s->id);
       if (!cairn__owner_begin(s->id)) {
         cairn_fail(&s->err, CAIRN_NO_MEMORY, "looking at %s", s->m->root);
@@ -75,27 +98,19 @@ static cairn_future_t *probe(struct scan *s) {
       s->iov = (struct iovec){key, 0};
       return cairn_kv_write(s->root, cairn_bytes_str(key), &s->iov, 1, &later,
                             NULL);
-    case 1:
+    case 2:
       return cairn_kv_remove_prefix(s->root, cairn_bytes_str(s->probe));
     default:
       return NULL;
   }
 }
 
-static bool on_any(void *arg, cairn_bytes_t key, int64_t size) {
-  struct scan *s = arg;
-  (void)key;
-  (void)size;
-  s->seen = true;
-  return false;
-}
-
 /* Without leave to create: an empty root cannot be told from none on every
  * store, but either holds no step. */
 static cairn_future_t *must_exist(struct scan *s) {
   if (s->at++ == 0)
-    return cairn_kv_list_dir(s->root, cairn_bytes(NULL, 0), on_any, s);
-  if (!s->seen && s->m->opts.no_create)
+    return cairn_kv_list_dir(s->root, cairn_bytes(NULL, 0), on_entry, s);
+  if (!refuse_step(s) && !s->seen && s->m->opts.no_create)
     cairn_fail(&s->err, CAIRN_NOT_FOUND, "%s is not there, or empty",
                s->m->root);
   return NULL;
@@ -227,9 +242,32 @@ static cairn_future_t *start(struct scan *s) {
 
 /* --- the vote --- */
 
+static cairn_bytes_t next_line(cairn_bytes_t *text) {
+  const uint8_t *end = memchr(text->p, '\n', text->n);
+  size_t n = end != NULL ? (size_t)(end - text->p) : text->n;
+  cairn_bytes_t line = cairn_bytes(text->p, n);
+  size_t used = end != NULL ? n + 1 : n;
+  *text = cairn_bytes(text->p + used, text->n - used);
+  return line;
+}
+
+/* The first line in which a rank differs from the primary says what it is. */
+static void compare(cairn_bytes_t own, cairn_bytes_t other, int rank,
+                    cairn_error_t *err) {
+  while (own.n != 0 || other.n != 0) {
+    cairn_bytes_t a = next_line(&own), b = next_line(&other);
+    if (cairn__bytes_eq(a, b)) continue;
+    cairn_fail(err, CAIRN_MISMATCH,
+               "ranks brought different options: rank 0 %.*s, rank %d %.*s",
+               (int)a.n, (const char *)a.p, rank, (int)b.n, (const char *)b.p);
+    return;
+  }
+}
+
 static void give_steps(cairn__vote_t *v, cairn_error_t *err) {
   struct scan *s = v->user;
-  (void)err;
+  for (int r = 1; r < cairn_comm_size(s->m->comm); r++)
+    compare(v->gathered[0], v->gathered[r], r, err);
   v->down = cairn_bytes(s->steps, s->n * sizeof(*s->steps));
 }
 
@@ -249,15 +287,16 @@ static void on_vote(cairn__vote_t *v) {
 }
 
 static void vote(struct scan *s) {
-  s->vote = (cairn__vote_t){
-      .op = OP_OPEN,
-      .phase = (uint32_t)s->phase,
-      .phase_name = "steps listed",
-      .step = -1,
-      .hash = s->err.code == CAIRN_OK ? cairn__manager_opts_hash(s->m) : 0,
-      .deadline_ms = s->m->ck->opts.deadline_ms,
-      .on_root = give_steps,
-      .user = s};
+  cairn__manager_opts_text(s->m, &s->brought);
+  if (s->brought.failed) cairn_fail(&s->err, CAIRN_NO_MEMORY, "options");
+  s->vote = (cairn__vote_t){.op = OP_OPEN,
+                            .phase = (uint32_t)s->phase,
+                            .phase_name = "steps listed",
+                            .step = -1,
+                            .up = cairn_buf_bytes(&s->brought),
+                            .deadline_ms = s->m->ck->opts.deadline_ms,
+                            .on_root = give_steps,
+                            .user = s};
   cairn__agree(s->m->ck->call_lane, &s->vote, &s->err, on_vote);
 }
 
@@ -308,6 +347,7 @@ cairn_code_t cairn__manager_scan(cairn_manager_t *m, bool first,
   if (brought != NULL) cairn_error_copy(&s.err, brought);
   cairn_code_t rc = cairn__call(m->rt, scan_start, &s, -1, err);
   cairn__step_look_free(&s.look);
+  cairn_buf_reset(&s.brought);
   free(s.steps);
   return rc;
 }

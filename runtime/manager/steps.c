@@ -76,3 +76,16 @@ bool cairn__steps_drop(cairn_manager_t *m, int64_t keep, int64_t **out,
   pthread_mutex_unlock(&m->lock);
   return ok;
 }
+
+bool cairn__steps_cut(cairn_manager_t *m, int64_t step, int64_t **out,
+                      size_t *n) {
+  pthread_mutex_lock(&m->lock);
+  size_t at = place(m, step);
+  if (have_locked(m, step, at)) at++;
+  *n = m->num_steps - at;
+  *out = malloc(*n * sizeof(**out) + 1);
+  if (*out != NULL && *n != 0) memcpy(*out, m->steps + at, *n * sizeof(**out));
+  if (*out != NULL) m->num_steps = at;
+  pthread_mutex_unlock(&m->lock);
+  return *out != NULL;
+}

@@ -101,7 +101,10 @@ static cairn_code_t set_own_box(cairn_tree_t *t, cairn_leaf_t *leaf,
   memcpy(b.origin, a->origin, sizeof b.origin);
   memcpy(b.extent, a->extent, sizeof b.extent);
   memcpy(b.strides, a->strides, sizeof b.strides);
-  if (all_zero(a->extent, a->rank)) memcpy(b.extent, a->shape, sizeof b.extent);
+  /* Nothing said means the whole array. A place without an extent is what comes
+   * of "rows * rank, no rows left": nothing is held. */
+  if (all_zero(a->extent, a->rank) && all_zero(a->origin, a->rank))
+    memcpy(b.extent, a->shape, sizeof b.extent);
   return set_boxes(t, leaf, a, &b, 1, err);
 }
 

@@ -38,7 +38,7 @@ Test(bad_input_roots, that_are_no_directories_are_refused) {
   fclose(fopen(file, "w"));
   cr_assert_eq(symlink("nowhere/at/all", link), 0);
   cr_assert_eq(symlink("loop", loop), 0);
-  open_fails(file, CAIRN_INVALID, "Not a directory");
+  open_fails(file, CAIRN_INVALID, "is not a directory");
   open_fails(under, CAIRN_INVALID, "Not a directory");
   open_fails(link, CAIRN_NOT_FOUND, "dangling");
   open_fails(loop, CAIRN_INVALID, "loop");

@@ -414,3 +414,92 @@ Test(manager, ranks_that_save_different_steps_hear_of_it) {
   names_are(dir, "");
   temp_dir_remove(dir);
 }
+
+/* --- going back --- */
+
+static void go_back(rank_env_t *env) {
+  cairn_manager_t *m = open_manager(env);
+  cairn_error_t err = {0};
+  state_t s;
+  state_init(&s, 8, 4, env->rank, env->size);
+  state_fill(&s, 7);
+  cr_assert_eq(try_save(m, 3, false, &s, CAIRN_OK), CAIRN_SKIPPED_NOT_ABOVE);
+  cr_assert_eq(cairn_manager_rollback(m, 9, &err), CAIRN_NOT_FOUND);
+  err = (cairn_error_t){0};
+  cr_assert_eq(cairn_manager_rollback(m, 2, &err), CAIRN_OK, "%s", err.message);
+  cr_assert_eq(cairn_manager_latest(m), 2);
+  cr_assert_eq(try_save(m, 3, false, &s, CAIRN_OK), CAIRN_SAVED);
+  close_manager(m);
+  state_free(&s);
+}
+
+Test(manager, goes_on_from_an_earlier_step_after_a_rollback) {
+  char *dir = temp_dir();
+  struct job job = {.root = dir, .first = 1, .last = 5, .want = CAIRN_LATEST};
+  ranks_run(2, save_steps, &job);
+  ranks_run(3, go_back, &job);
+  names_are(dir, "1 2 3");
+  temp_dir_remove(dir);
+}
+
+/* --- roots and steps that are something else --- */
+
+Test(manager, does_not_take_a_step_for_a_root) {
+  char *dir = temp_dir(), path[300];
+  struct job job = {.root = dir, .first = 1, .last = 1};
+  ranks_run(2, save_steps, &job);
+  snprintf(path, sizeof(path), "%s/1", dir);
+  fails_to_open(path, NULL, CAIRN_INVALID);
+  snprintf(path, sizeof(path), "%s/1/default", dir);
+  fails_to_open(path, NULL, CAIRN_INVALID);
+  temp_dir_remove(dir);
+}
+
+static void save_over_broken(rank_env_t *env) {
+  struct job *job = env->arg;
+  char path[300];
+  cairn_manager_t *m = open_manager(env);
+  cairn_error_t err = {0};
+  state_t s;
+  state_init(&s, 37, 11, env->rank, env->size);
+  cr_assert_eq(cairn_manager_latest(m), 1);
+  cr_assert_eq(try_save(m, 2, false, &s, CAIRN_OK), CAIRN_SAVED);
+  cr_assert_eq(cairn_manager_wait(m, -1, &err), CAIRN_EXISTS, "%s",
+               err.message);
+  snprintf(path, sizeof(path), "%s/2", job->root);
+  cr_assert_not_null(strstr(err.message, path), "%s", err.message);
+  cr_assert_not_null(strstr(err.message, "incomplete"), "%s", err.message);
+  cr_assert_not_null(strstr(err.message, "move it away"), "%s", err.message);
+  close_manager(m);
+  state_free(&s);
+}
+
+Test(manager, says_what_to_do_about_a_broken_step_in_the_way) {
+  char *dir = temp_dir(), path[300];
+  struct job job = {.root = dir, .first = 1, .last = 2};
+  ranks_run(2, save_steps, &job);
+  snprintf(path, sizeof(path), "%s/2/default/manifest.ocdbt", dir);
+  cr_assert_eq(unlink(path), 0);
+  ranks_run(2, save_over_broken, &job);
+  temp_dir_remove(dir);
+}
+
+static void other_options(rank_env_t *env) {
+  struct job *job = env->arg;
+  cairn_manager_t *m;
+  cairn_error_t err = {0};
+  cairn_manager_opts_t o = {.max_to_keep = env->rank == 1 ? 4 : 3};
+  cr_assert_eq(cairn_manager_open(env->rt, env->comm, job->root, &o, &m, &err),
+               CAIRN_MISMATCH);
+  cr_assert_not_null(strstr(err.message, "rank 0 max_to_keep 3"), "%s",
+                     err.message);
+  cr_assert_not_null(strstr(err.message, "rank 1 max_to_keep 4"), "%s",
+                     err.message);
+}
+
+Test(manager, names_the_option_in_which_ranks_differ) {
+  char *dir = temp_dir();
+  struct job job = {.root = dir};
+  ranks_run(3, other_options, &job);
+  temp_dir_remove(dir);
+}

@@ -42,6 +42,20 @@ Test(tree_array, all_of_it_unless_something_is_said) {
   cairn_tree_free(t);
 }
 
+/* What "rows * rank, and no rows left" comes to: nothing is held. */
+Test(tree_array, a_place_without_an_extent_holds_nothing) {
+  cairn_tree_t *t;
+  const cairn_leaf_t *l = put(&t, &(cairn_array_t){.dtype = CAIRN_F32,
+                                                   .rank = 1,
+                                                   .shape = {3},
+                                                   .origin = {3},
+                                                   .extent = {0},
+                                                   .data = memory});
+  cr_assert_eq(l->num_boxes, 1);
+  cr_expect_eq(l->boxes[0].extent[0], 0);
+  cairn_tree_free(t);
+}
+
 Test(tree_array, strides_that_are_given_are_kept) {
   cairn_tree_t *t;
   const cairn_leaf_t *l = put(&t, &(cairn_array_t){.dtype = CAIRN_F32,
