@@ -4,6 +4,7 @@
 
 #include "cairn/inspect.h"
 #include "cairn/kv.h"
+#include "checkpoint/side_files.h"
 
 /* Any name that contains this is temporary, to Orbax and to us. */
 #define CAIRN__TMP_SUFFIX ".orbax-checkpoint-tmp"
@@ -40,10 +41,11 @@ typedef struct cairn__step_look {
   char *why;    /* malloc'd; NULL if complete */
   char **items; /* malloc'd names, sorted; one "" if there is no item level */
   size_t num_items;
-  int64_t bytes;     /* of all files */
-  int64_t commit_ns; /* 0: not said */
-  bool bound;        /* cairn.json is there */
-  bool marked;       /* commit_success.txt is there */
+  int64_t bytes;            /* of all files */
+  int64_t commit_ns;        /* 0: not said */
+  bool bound;               /* cairn.json is there */
+  cairn__binding_t binding; /* what it says; {0} if it cannot be read */
+  bool marked;              /* commit_success.txt is there */
 } cairn__step_look_t;
 void cairn__step_look_free(cairn__step_look_t *look); /* {0} after */
 

@@ -30,6 +30,7 @@ void cairn__step_look_free(cairn__step_look_t *look) {
   for (size_t i = 0; i < look->num_items; i++) free(look->items[i]);
   free(look->items);
   free(look->why);
+  cairn__binding_free(&look->binding);
   *look = (cairn__step_look_t){0};
 }
 
@@ -161,16 +162,15 @@ static void judge_files(struct look *l, const cairn__binding_t *b) {
 
 static void judge_binding(struct look *l) {
   cairn_error_t err = {0};
-  cairn__binding_t b;
+  cairn__binding_t *b = &l->out->binding;
   if (!l->binding.found) return;
   l->out->bound = true;
-  if (cairn__binding_parse(l->binding.data, &b, &err) != CAIRN_OK) {
+  if (cairn__binding_parse(l->binding.data, b, &err) != CAIRN_OK) {
     judge(l, CAIRN_STEP_BROKEN,
           cairn__printf("%s: %s", CAIRN__BINDING_FILE, err.message));
     return;
   }
-  judge_files(l, &b);
-  cairn__binding_free(&b);
+  judge_files(l, b);
 }
 
 /* Orbax carries on without this file, so a broken one breaks nothing. */

@@ -1,5 +1,6 @@
 #include "checkpoint/record.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -9,8 +10,11 @@
 struct record {
   cairn_kv_t *dir;
   char *at;
-  cairn__binding_t *files;
+  cairn__binding_t *files;       /* to add to, or NULL */
+  const cairn__binding_t *bound; /* to compare with, or NULL */
 };
+
+/* --- writing --- */
 
 static cairn_future_t *no_memory(cairn_runtime_t *rt) {
   cairn_error_t err = {0};
@@ -38,19 +42,68 @@ static cairn_future_t *record_write(cairn_runtime_t *rt, void *self,
                                     int niov, const cairn_write_opts_t *o,
                                     cairn_written_t *out) {
   struct record *r = self;
+  if (r->files == NULL) return cairn_kv_write(r->dir, key, iov, niov, o, out);
   if (!note(r, key, iov, niov)) return no_memory(rt);
   cairn_write_opts_t deferred = *o;
   deferred.defer_sync = true;
   return cairn_kv_write(r->dir, key, iov, niov, &deferred, out);
 }
 
+/* --- reading --- */
+
+struct check {
+  const cairn__bound_file_t *file;
+  cairn_value_t *out;
+  cairn_future_t *done;
+  cairn_wait_t wait;
+};
+
+static const cairn__bound_file_t *bound_file(const struct record *r,
+                                             cairn_bytes_t key) {
+  size_t n = strlen(r->at), skip = n != 0 ? n + 1 : 0;
+  for (size_t i = 0; r->bound != NULL && i < r->bound->num_files; i++) {
+    const char *name = r->bound->files[i].name;
+    if (strncmp(name, r->at, n) == 0 && (n == 0 || name[n] == '/') &&
+        cairn__bytes_eq(cairn_bytes_str(name + skip), key))
+      return &r->bound->files[i];
+  }
+  return NULL;
+}
+
+static void on_read(cairn_wait_t *w) {
+  struct check *c = cairn_container_of(w, struct check, wait);
+  cairn_error_t err = {0};
+  cairn_bytes_t data = c->out->data;
+  if (cairn_wait_result(w, &err) == CAIRN_OK && c->out->found &&
+      (data.n != c->file->length ||
+       cairn__sum_of(data.p, data.n) != c->file->sum)) {
+    cairn_fail(&err, CAIRN_CORRUPT,
+               "%s: its sum or length is not what cairn.json says",
+               c->file->name);
+    cairn_value_reset(c->out);
+  }
+  cairn_future_t *done = c->done;
+  free(c);
+  cairn_future_resolve(done, &err);
+}
+
 static cairn_future_t *record_read(cairn_runtime_t *rt, void *self,
                                    cairn_bytes_t key,
                                    const cairn_read_opts_t *o,
                                    cairn_value_t *out) {
-  (void)rt;
-  return cairn_kv_read(((struct record *)self)->dir, key, o, out);
+  struct record *r = self;
+  const cairn__bound_file_t *file =
+      o->what == CAIRN_READ_WHOLE ? bound_file(r, key) : NULL;
+  if (file == NULL) return cairn_kv_read(r->dir, key, o, out);
+  struct check *c = calloc(1, sizeof(*c));
+  if (c == NULL) return no_memory(rt);
+  *c = (struct check){.file = file, .out = out, .done = cairn_future_new(rt)};
+  cairn_future_t *done = c->done;
+  cairn_then(cairn_kv_read(r->dir, key, o, out), &c->wait, on_read);
+  return done;
 }
+
+/* --- the rest is passed on --- */
 
 static cairn_future_t *record_remove(cairn_runtime_t *rt, void *self,
                                      cairn_bytes_t key,
@@ -97,13 +150,15 @@ static const cairn_kv_ops_t record_ops = {
     .describe = record_describe,
 };
 
-cairn_kv_t *cairn__record(cairn_kv_t *dir, const char *at,
-                          cairn__binding_t *files) {
+static cairn_kv_t *view(cairn_kv_t *dir, const char *at,
+                        cairn__binding_t *files,
+                        const cairn__binding_t *bound) {
   struct record *r = calloc(1, sizeof(*r));
   if (r == NULL) return NULL;
   r->dir = dir;
   r->at = cairn__bytes_dup(cairn_bytes_str(at));
   r->files = files;
+  r->bound = bound;
   cairn_kv_t *kv = r->at != NULL
                        ? cairn__kv_new(cairn_kv_runtime(dir), &record_ops, r)
                        : NULL;
@@ -114,4 +169,14 @@ cairn_kv_t *cairn__record(cairn_kv_t *dir, const char *at,
   }
   kv->layered = true;
   return kv;
+}
+
+cairn_kv_t *cairn__record(cairn_kv_t *dir, const char *at,
+                          cairn__binding_t *files) {
+  return view(dir, at, files, NULL);
+}
+
+cairn_kv_t *cairn__checked(cairn_kv_t *dir, const char *at,
+                           const cairn__binding_t *bound) {
+  return view(dir, at, NULL, bound);
 }

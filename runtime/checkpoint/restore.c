@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "checkpoint/record.h"
 #include "loop/loop.h"
 
 enum phase { OPEN, LOOK, LOAD, LOADED, READ, RESTORED, CLOSE, DONE };
@@ -28,6 +29,7 @@ struct item {
   char *directory;
   cairn_item_ctx_t ctx;
   struct cairn_item_private priv;
+  cairn_kv_t *dir;    /* view of its directory; ctx.dir is it, or checks it */
   cairn_buf_t loaded; /* primary */
 };
 
@@ -92,9 +94,13 @@ static bool open_item(struct restore *r, struct item *item) {
   char *prefix = item->name[0] != 0 ? cairn__printf("%s/", item->name)
                                     : cairn__printf("%s", "");
   if (prefix == NULL) return false;
-  if (item->ctx.dir == NULL)
-    item->ctx.dir = cairn_kv_prefix(r->root, cairn_bytes_str(prefix));
+  if (item->dir == NULL)
+    item->dir = cairn_kv_prefix(r->root, cairn_bytes_str(prefix));
   free(prefix);
+  if (item->dir != NULL && item->ctx.dir == NULL)
+    item->ctx.dir =
+        r->primary ? cairn__checked(item->dir, item->name, &r->look.binding)
+                   : item->dir;
   return item->ctx.dir != NULL;
 }
 
@@ -128,8 +134,10 @@ static cairn_future_t *close_one(struct restore *r) {
   for (size_t i = 0; i < r->req->n && r->items != NULL; i++) {
     cairn_future_t *f = cairn__item_close_store(&r->items[i].priv);
     if (f != NULL) return f;
-    cairn_kv_t *dir = r->items[i].ctx.dir;
+    cairn_kv_t *checked = r->items[i].ctx.dir, *dir = r->items[i].dir;
     r->items[i].ctx.dir = NULL;
+    if (checked != NULL && checked != dir) return cairn_kv_close(checked);
+    r->items[i].dir = NULL;
     if (dir != NULL) return cairn_kv_close(dir);
   }
   cairn_kv_t *root = r->root;

@@ -43,11 +43,14 @@ typedef struct cairn__item_call {
   cairn_item_ctx_t ctx;
   struct cairn_item_private priv;
   char *directory;
+  cairn_kv_t *dir; /* view of it; ctx.dir is it, or checks it */
 } cairn__item_call_t;
 
-/* CAIRN_UNSUPPORTED if no handler knows the item. After success _end. */
+/* checked: plain files are compared with cairn.json when they are read.
+ * CAIRN_UNSUPPORTED if no handler knows the item. After success _end. */
 CAIRN_MUST_CHECK cairn_code_t cairn__item_call_begin(cairn_step_t *step,
                                                      cairn__step_item_t *item,
+                                                     bool checked,
                                                      cairn__item_call_t *out,
                                                      cairn_error_t *err);
 void cairn__item_call_end(cairn__item_call_t *call);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "checkpoint/blocking.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/record.h"
 #include "checkpoint/registry.h"
 #include "checkpoint/step.h"
 #include "loop/loop.h"
@@ -54,16 +55,24 @@ static cairn_code_t unknown(cairn_step_t *step, const cairn__step_item_t *item,
 
 /* --- calls --- */
 
+static void close_views(cairn_kv_t *dir, cairn_kv_t *checked) {
+  if (checked != dir) cairn__close_blocking(checked);
+  cairn__close_blocking(dir);
+}
+
 cairn_code_t cairn__item_call_begin(cairn_step_t *step,
-                                    cairn__step_item_t *item,
+                                    cairn__step_item_t *item, bool checked,
                                     cairn__item_call_t *call,
                                     cairn_error_t *err) {
   *call = (cairn__item_call_t){.item = item};
   if (item->ops == NULL) return unknown(step, item, err);
   call->directory = cairn__dir_join(step->path, item->name);
-  cairn_kv_t *dir = cairn_kv_prefix(step->kv, cairn_bytes_str(item->prefix));
+  call->dir = cairn_kv_prefix(step->kv, cairn_bytes_str(item->prefix));
+  cairn_kv_t *dir = call->dir != NULL && checked
+                        ? cairn__checked(call->dir, item->name, &step->binding)
+                        : call->dir;
   if (call->directory == NULL || dir == NULL) {
-    cairn__close_blocking(dir);
+    close_views(call->dir, dir);
     free(call->directory);
     return cairn_fail(err, CAIRN_NO_MEMORY, "item %s", item->name);
   }
@@ -90,7 +99,7 @@ static cairn_future_t *close_store(void *arg) {
 
 void cairn__item_call_end(cairn__item_call_t *call) {
   cairn__call(call->ctx.rt, close_store, call, -1, NULL);
-  cairn__close_blocking(call->ctx.dir);
+  close_views(call->dir, call->ctx.dir);
   free(call->directory);
 }
 
@@ -116,7 +125,7 @@ static cairn_code_t inspect(cairn_step_t *step, cairn__step_item_t *item,
                             cairn_error_t *err) {
   struct inspect q = {.out = &item->info};
   cairn_error_t local = {0};
-  if (cairn__item_call_begin(step, item, &q.call, err) != CAIRN_OK)
+  if (cairn__item_call_begin(step, item, true, &q.call, err) != CAIRN_OK)
     return err != NULL ? err->code : CAIRN_UNSUPPORTED;
   cairn__call(step->rt, start_inspect, &q, -1, &local);
   cairn__item_call_end(&q.call);
@@ -164,7 +173,7 @@ static cairn_code_t read_item(cairn_step_t *step, cairn__step_item_t *item,
                               int rank, void *value, cairn_error_t *err) {
   struct read q = {.target = {.name = item->name, .value = value}};
   cairn_error_t local = {0};
-  cairn_code_t rc = cairn__item_call_begin(step, item, &q.call, &local);
+  cairn_code_t rc = cairn__item_call_begin(step, item, true, &q.call, &local);
   if (rc != CAIRN_OK) return cairn_error_copy(err, &local);
   q.call.ctx.rank = rank;
   q.call.ctx.num_ranks = rank + 1;

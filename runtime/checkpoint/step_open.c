@@ -193,16 +193,10 @@ static cairn_code_t items_open(cairn_step_t *step, const char *only,
 /* --- opening --- */
 
 /* One that is damaged makes the step broken; the look says so. */
-static cairn_code_t read_binding(cairn_step_t *step, cairn_error_t *err) {
-  cairn_value_t text = {0};
-  if (!step->look.bound) return CAIRN_OK;
-  cairn_code_t rc =
-      cairn__read_blocking(step->kv, CAIRN__BINDING_FILE, &text, err);
-  if (rc == CAIRN_OK && text.found)
-    step->bound =
-        cairn__binding_parse(text.data, &step->binding, NULL) == CAIRN_OK;
-  cairn_value_reset(&text);
-  return rc;
+static void take_binding(cairn_step_t *step) {
+  step->binding = step->look.binding;
+  step->look.binding = (cairn__binding_t){0};
+  step->bound = step->binding.ranks > 0;
 }
 
 static cairn_code_t judge(const cairn_step_t *step, cairn_error_t *err) {
@@ -244,7 +238,7 @@ static cairn_code_t open_at(cairn_step_t *step, const char *only, bool as_is,
   cairn_code_t rc = cairn__open_blocking(step->rt, step->path, &step->kv, err);
   if (rc == CAIRN_OK) rc = cairn__look_blocking(step->kv, &step->look, err);
   if (rc == CAIRN_OK && !as_is) rc = judge(step, err);
-  if (rc == CAIRN_OK) rc = read_binding(step, err);
+  if (rc == CAIRN_OK) take_binding(step);
   if (rc == CAIRN_OK) rc = items_open(step, only, err);
   if (rc == CAIRN_OK && step->number < 0 && step->bound)
     step->number = step->binding.step;

@@ -180,7 +180,7 @@ cairn_code_t cairn__verify_item(cairn__verify_t *v, cairn__step_item_t *item,
     return CAIRN_OK;
   }
   count_chunks(v, item);
-  cairn_code_t rc = cairn__item_call_begin(v->step, item, &q.call, err);
+  cairn_code_t rc = cairn__item_call_begin(v->step, item, false, &q.call, err);
   if (rc != CAIRN_OK) return rc;
   cairn__call(v->step->rt, start_verify, &q, -1, &what);
   rc = finish(&q, &what, err);
