@@ -3,7 +3,8 @@
  *
  * A save is asynchronous: the call copies the state and returns; the rest
  * happens on the runtime's threads. It is collective: all ranks of the
- * communicator make the same calls in the same order. */
+ * communicator make the same calls in the same order. One thread at a time
+ * calls a checkpointer, never the loop's. */
 #ifndef CAIRN_CHECKPOINTER_H_
 #define CAIRN_CHECKPOINTER_H_
 
@@ -16,8 +17,9 @@ extern "C" {
 
 typedef struct cairn_checkpointer cairn_checkpointer_t;
 
+/* {0} is all defaults. */
 typedef struct cairn_checkpointer_opts {
-  size_t size;
+  size_t size; /* sizeof this struct; 0: as compiled */
   cairn_profile_t profile;
   const cairn_strategy_t *strategy; /* NULL: the default one. Borrowed */
   int64_t chunk_bytes;              /* target of a chunk; 0: the profile's */
@@ -29,16 +31,16 @@ typedef struct cairn_checkpointer_opts {
 
 /* How far a save has come. */
 typedef enum cairn_save_state {
-  CAIRN_SAVE_STAGED =
-      1,              /* memory is the caller's (on return, but for borrowed) */
-  CAIRN_SAVE_WRITTEN, /* all of this rank's bytes are in the store */
+  /* The memory is the caller's again, but for what is borrowed: on return. */
+  CAIRN_SAVE_STAGED = 1,
+  CAIRN_SAVE_WRITTEN,  /* all of this rank's bytes are in the store */
   CAIRN_SAVE_COMMITTED /* visible, and agreed by all ranks */
 } cairn_save_state_t;
 
 typedef struct cairn_save cairn_save_t; /* a save that can be followed */
 
 typedef struct cairn_save_stats {
-  int64_t step;
+  int64_t step;         /* -1: of a checkpointer's save */
   double blocked_s;     /* the call's time on the caller's thread */
   double written_s;     /* since the call began; 0: not yet */
   double committed_s;   /* likewise */
@@ -53,14 +55,23 @@ typedef struct cairn_save_stats {
 CAIRN_API cairn_code_t cairn_save_wait(cairn_save_t *save,
                                        cairn_save_state_t until,
                                        int64_t timeout_ms, cairn_error_t *err);
-/* True if the save has come so far; does not block. */
+/* True if the save has come so far; false also for one that failed. Does not
+ * block. Any thread but the loop. */
 CAIRN_API bool cairn_save_reached(cairn_save_t *save, cairn_save_state_t state);
-CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
-CAIRN_API void cairn_save_unref(cairn_save_t *save); /* NULL is fine */
 
-/* Collective, blocking. CAIRN_INVALID: what is wrong with the options of a
- * rank; CAIRN_MISMATCH: ranks brought different ones (strategy and snapshot may
- * differ). Either on all ranks. */
+/* Times and bytes as far as they are known: what the save has not come to is 0.
+ * Any thread; does not block, cannot fail. */
+CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
+
+/* Gives the reference back; the save goes on. Also after the manager or
+ * checkpointer was closed. Any thread. NULL is fine. */
+CAIRN_API void cairn_save_unref(cairn_save_t *save);
+
+/* Opens a checkpointer; *out is the caller's, for cairn_checkpointer_close.
+ * opts may be NULL. Collective, blocking. CAIRN_INVALID: what is wrong with the
+ * options of a rank; CAIRN_MISMATCH: ranks brought different ones (strategy and
+ * snapshot may differ): either on all ranks. CAIRN_TIMED_OUT: ranks that did
+ * not come; CAIRN_NO_MEMORY. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                         const cairn_checkpointer_opts_t *opts,
@@ -70,33 +81,48 @@ cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
  * there whole, by a rename, when committed. A single item named "" (or NULL) is
  * stored without an item level. Returns when the caller may change the memory;
  * waits for the save before it, and returns that one's error (once) instead if
- * it failed. *save may be NULL; otherwise a reference for the caller, NULL on
- * failure. CAIRN_INVALID: what is wrong with the items (checked before anything
- * is written); if other ranks have nothing to complain of, it is also how this
- * save ends, and what the next call returns on all. */
+ * it failed. `save` may be NULL; otherwise *save is a reference for the caller,
+ * NULL on failure. The items' values must live until the call returns, borrowed
+ * memory until CAIRN_SAVE_WRITTEN.
+ *
+ * From the call itself: CAIRN_INVALID: what is wrong with the path or the items
+ * (checked before anything is written); CAIRN_NO_MEMORY. If other ranks have
+ * nothing to complain of, it is also how this save ends, and what the next call
+ * returns on all. In the background, told by cairn_save_wait and by the next
+ * call: CAIRN_EXISTS: the path is taken; CAIRN_MISMATCH: ranks brought other
+ * items; CAIRN_INVALID: their boxes do not make up the arrays; CAIRN_TIMED_OUT:
+ * ranks that did not come in time (the step may be there if the text says so);
+ * CAIRN_NO_SPACE, CAIRN_DENIED, CAIRN_IO and others of the store. */
 CAIRN_API cairn_code_t cairn_checkpointer_save(cairn_checkpointer_t *ck,
                                                const char *path,
                                                const cairn_item_t *items,
                                                size_t n, cairn_save_t **save,
                                                cairn_error_t *err);
 
+/* {0} is all defaults. */
 typedef struct cairn_restore_opts {
-  size_t size;
-  bool partial;  /* stored leaves that the target lacks are left out (default:
-                    they  are CAIRN_MISMATCH); target leaves must always be there
-                  */
+  size_t size; /* sizeof this struct; 0: as compiled */
+  /* Stored leaves that the target lacks are passed over; without it they are
+   * CAIRN_MISMATCH. What the target has must be stored, with or without it. */
+  bool partial;
   int64_t *step; /* out, of a manager: the step restored; may be NULL */
 } cairn_restore_opts_t;
 
-/* Fills the items' targets from the checkpoint at `path`; collective, blocking.
- * On failure targets may be partly filled; all ranks get the same error:
- * CAIRN_NOT_FOUND, CAIRN_MISMATCH (names, shapes, types: the first 20 of each
- * kind, and totals), CAIRN_CORRUPT. */
+/* Fills the items' targets from the checkpoint at `path`. Collective, blocking;
+ * waits for the save in flight first, and returns its error (once) instead if
+ * it failed. opts may be NULL. On failure targets may be partly filled; all
+ * ranks get the same error: CAIRN_NOT_FOUND: no checkpoint, or no such item;
+ * CAIRN_MISMATCH: names, shapes, types (the first 20 of each kind, and totals);
+ * CAIRN_CORRUPT: it is incomplete, or what was read is damaged; CAIRN_INVALID:
+ * what is wrong with path or items; CAIRN_TIMED_OUT, CAIRN_IO, CAIRN_DENIED,
+ * CAIRN_NO_MEMORY, CAIRN_UNSUPPORTED (a codec or type that Cairn does not
+ * read). */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_checkpointer_restore(
     cairn_checkpointer_t *ck, const char *path, const cairn_item_t *items,
     size_t n, const cairn_restore_opts_t *opts, cairn_error_t *err);
 
-/* Waits for the save in flight; its error is returned once. */
+/* Waits for the save in flight; its error is returned once. CAIRN_TIMED_OUT
+ * after timeout_ms (negative: no limit): it goes on. */
 CAIRN_API cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
                                                int64_t timeout_ms,
                                                cairn_error_t *err);

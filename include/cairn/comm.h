@@ -3,7 +3,8 @@
  * threads of one process (tests, tools).
  *
  * A communicator belongs to one runtime. It is used by opening managers on it;
- * its ranks must open the same things in the same order. */
+ * its ranks must open the same things in the same order. It is closed after
+ * them and before the runtime (see <cairn/runtime.h>). */
 #ifndef CAIRN_COMM_H_
 #define CAIRN_COMM_H_
 
@@ -15,7 +16,8 @@ extern "C" {
 
 typedef struct cairn_comm cairn_comm_t;
 
-/* Rank 0 of 1. Any thread. CAIRN_NO_MEMORY. */
+/* Rank 0 of 1; *out is the caller's, for cairn_comm_close. Any thread.
+ * CAIRN_NO_MEMORY. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_self_open(
     cairn_runtime_t *rt, cairn_comm_t **out, cairn_error_t *err);
 
@@ -29,10 +31,14 @@ CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_comm_local_open(
 CAIRN_API int cairn_comm_rank(const cairn_comm_t *comm);
 CAIRN_API int cairn_comm_size(const cairn_comm_t *comm);
 
-/* Name of a rank's host, as known here ("" before it was heard of). */
+/* Name of a rank's host, as known here ("" before it was heard of); belongs to
+ * the communicator. Any thread. */
 CAIRN_API const char *cairn_comm_host(const cairn_comm_t *comm, int rank);
 
-/* CAIRN_BUSY while a manager is open on it. NULL is fine. */
+/* Frees it. CAIRN_BUSY while a manager or checkpointer is open on it: then
+ * nothing happens. NULL is fine. Any thread but the loop's. An MPI communicator
+ * is closed by all its ranks, on a thread that may call MPI, before
+ * MPI_Finalize (see <cairn/comm_mpi.h> for one that was closed after it). */
 CAIRN_API cairn_code_t cairn_comm_close(cairn_comm_t *comm, cairn_error_t *err);
 
 #ifdef __cplusplus

@@ -5,13 +5,14 @@
  *   device (rank 2, host n17)
  *
  * A cairn_error_t is a value the caller owns; {0} is "no error". Every function
- * that takes one accepts NULL. The first error stays: a second cairn_fail on
- * the same object changes nothing.
+ * that takes one accepts NULL. The first error stays: what fails later with the
+ * same object changes nothing in it (its own code is what the call returns).
+ * After an error that is no reason to stop, as CAIRN_NOT_FOUND of a first
+ * restore, it is set back: err = (cairn_error_t){0}.
  *
  *   cairn_error_t err = {0};
  *   if (cairn_manager_save(mgr, step, state, NULL, &err) != CAIRN_OK)
- *     fprintf(stderr, "%s\n", err.message);
- */
+ *     fprintf(stderr, "%s\n", err.message); */
 #ifndef CAIRN_ERROR_H_
 #define CAIRN_ERROR_H_
 
@@ -56,8 +57,8 @@ typedef struct cairn_error {
   cairn_code_t code;
   int sys_errno; /* behind the code; 0 if none */
   int rank;      /* where it happened; -1 while unknown or local */
-  char message[CAIRN_MESSAGE_BYTES]; /* NUL-terminated; what does not fit is cut
-                                        out of the middle, as "..." */
+  /* NUL-terminated; what does not fit is cut out of the middle, as "...". */
+  char message[CAIRN_MESSAGE_BYTES];
 } cairn_error_t;
 
 /* Text of a code: "not found". Never NULL. Any thread. */
@@ -71,19 +72,20 @@ CAIRN_API cairn_code_t cairn_fail(cairn_error_t *err, cairn_code_t code,
 /* The same from an errno value: chooses the code (ENOENT: NOT_FOUND; ENOSPC,
  * EDQUOT: NO_SPACE; EACCES, EPERM, EROFS: DENIED; EEXIST, ENOTEMPTY: EXISTS;
  * ENOMEM: NO_MEMORY; ...; else IO), keeps the number and appends ": " and its
- * text. Returns the code chosen. */
+ * text. Returns the code chosen. Any thread; no allocation. */
 CAIRN_API cairn_code_t cairn_fail_errno(cairn_error_t *err, int errnum,
                                         const char *fmt, ...)
     CAIRN_PRINTF(3, 4);
 
 /* Puts "<formatted>: " before the message: where it happened, added once per
  * boundary. Does nothing to an error that is not set. Returns err->code
- * (CAIRN_INTERNAL if err is NULL: without it the code is not known here). */
+ * (CAIRN_INTERNAL if err is NULL: without it the code is not known here). Any
+ * thread; no allocation. */
 CAIRN_API cairn_code_t cairn_within(cairn_error_t *err, const char *fmt, ...)
     CAIRN_PRINTF(2, 3);
 
 /* Copies `from` to *to unless *to holds an error already. Returns from->code.
- */
+ * Any thread. */
 CAIRN_API cairn_code_t cairn_error_copy(cairn_error_t *to,
                                         const cairn_error_t *from);
 

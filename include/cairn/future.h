@@ -27,17 +27,20 @@ CAIRN_API cairn_code_t cairn_future_wait(cairn_future_t *f, int64_t timeout_ms,
                                          cairn_error_t *err);
 
 /* Asks the operation to stop; f still becomes ready, with CAIRN_CANCELLED or
- * the real outcome, and memory lent to the operation is free only then. */
+ * the real outcome, and memory lent to the operation is free only then. Does
+ * not block, does not release f. Any thread. */
 CAIRN_API void cairn_future_cancel(cairn_future_t *f);
 
-/* One more reference; returns f. */
+/* One more reference, the caller's to give back; returns f. Any thread. */
 CAIRN_API cairn_future_t *cairn_future_ref(cairn_future_t *f);
 
-/* Gives a reference back. Dropping the last one before ready does not cancel.
- */
+/* Gives a reference back. Dropping the last one before ready does not cancel;
+ * one that is ready may be dropped after its runtime was closed. Any thread. */
 CAIRN_API void cairn_future_unref(cairn_future_t *f);
 
-/* Wait without limit, then unref: for callers who need the outcome only. */
+/* Wait without limit, then unref: for callers who need the outcome only.
+ * Returns the operation's code, its error copied to *err. Not on the loop
+ * thread. */
 CAIRN_API cairn_code_t cairn_future_finish(cairn_future_t *f,
                                            cairn_error_t *err);
 

@@ -22,7 +22,7 @@
  * (all).
  *
  * Nothing may block on the loop; a handler never votes and never sends: between
- * these calls the checkpoint room makes all ranks agree. */
+ * these calls Cairn makes all ranks agree. */
 #ifndef CAIRN_HANDLER_H_
 #define CAIRN_HANDLER_H_
 
@@ -40,10 +40,14 @@ extern "C" {
 
 /* One item of a step, as the user names it. */
 typedef struct cairn_item {
-  const char *name; /* its directory; NULL or "": "default" in a manager's step,
-                       no item level in a checkpointer's */
-  const char *type; /* a handler's: "tree", "json", "bytes", "rank_bytes" */
-  void *value;      /* what that handler takes */
+  /* Its directory. NULL or "": "default" in a manager's step, no item level in
+   * a checkpointer's. */
+  const char *name;
+  /* A handler's. "tree": value is a cairn_tree_t. "json", "bytes": a
+   * cairn_blob_t, the same on all ranks, of which the primary's is saved.
+   * "rank_bytes": a cairn_blob_t of each rank's own. */
+  const char *type;
+  void *value;
 } cairn_item_t;
 
 /* The value of json and bytes items. JSON: any document that Orbax could write,
@@ -51,8 +55,7 @@ typedef struct cairn_item {
 typedef struct cairn_blob {
   const void *data; /* save: n bytes, the caller's */
   size_t n;
-  void *out; /* restore: malloc'd, the caller's to free(); NUL follows the bytes
-              */
+  void *out; /* restore: malloc'd, for free(); a NUL follows the bytes */
   size_t out_n;
   /* rank_bytes, restored on another number of ranks than it was saved on:
    * CAIRN_MISMATCH, unless one of these is set. */
@@ -60,6 +63,7 @@ typedef struct cairn_blob {
   bool missing_ok; /* a rank beyond the blobs gets out NULL */
 } cairn_blob_t;
 
+/* An item, borrowing all three. */
 static inline cairn_item_t cairn_item(const char *name, const char *type,
                                       void *value) {
   cairn_item_t item;
@@ -86,7 +90,7 @@ typedef struct cairn_item_ctx {
   cairn_kv_t *dir;        /* the item's directory: plain files */
   cairn_bytes_t combined; /* save: the plan. restore: what load gave */
   int64_t bytes;          /* out: bytes of state this rank wrote or read */
-  struct cairn_item_private *priv; /* the checkpoint room's */
+  struct cairn_item_private *priv; /* Cairn's own */
 } cairn_item_ctx_t;
 
 /* Caller's thread, in snapshot: n bytes of staging memory, 64-byte aligned,
@@ -94,13 +98,15 @@ typedef struct cairn_item_ctx {
  * drop. NULL: out of memory. */
 CAIRN_API void *cairn_item_stage(cairn_item_ctx_t *ctx, size_t n);
 
-/* Loop, in commit: this process's database for the item; opened at the first
- * call, committed by the checkpoint room after commit, merged on the primary.
- */
+/* Loop, in commit: this process's database for the item, to *out before the
+ * future is ready. Opened at the first call, committed by Cairn after commit
+ * and merged on the primary: a handler does not close it. Errors of opening a
+ * store, CAIRN_NO_MEMORY. */
 CAIRN_API cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx,
                                             cairn_kv_t **out);
-/* Loop, in restore, inspect, verify: the item's arrays, for reading: the merged
- * database (ocdbt), or the directory itself. Closed by the checkpoint room. */
+/* Loop, in restore, inspect, verify: the item's arrays, for reading, to *out
+ * before the future is ready: the merged database (ocdbt), or the directory
+ * itself. Cairn closes it. Errors as above; CAIRN_CORRUPT. */
 CAIRN_API cairn_future_t *cairn_item_reader(cairn_item_ctx_t *ctx, bool ocdbt,
                                             cairn_kv_t **out);
 
@@ -109,9 +115,8 @@ typedef struct cairn_leaf_info {
   const cairn_key_t *path;
   size_t path_n;
   cairn_bytes_t name;
-  const char
-      *kind; /* stored value type: "jax.Array", "np.ndarray", "scalar", ... */
-  bool has_data; /* an array or scalar */
+  const char *kind; /* stored value type: "jax.Array", "np.ndarray", ... */
+  bool has_data;    /* an array or scalar */
   cairn_dtype_t dtype;
   int rank;
   const int64_t *shape, *chunk;
@@ -122,7 +127,9 @@ typedef struct cairn_leaf_info {
 } cairn_leaf_info_t;
 
 typedef struct cairn_item_info {
-  const char *type; /* "pytree", "json", "bytes", "rank_bytes" */
+  /* What is stored: "pytree" (the items that are saved as "tree", by the name
+   * that Orbax's users know), "json", "bytes", "rank_bytes". */
+  const char *type;
   bool ocdbt;
   int zarr;                  /* 2 or 3; 0: no arrays */
   cairn_leaf_info_t *leaves; /* pytree, in the order of the stored metadata */
@@ -130,11 +137,16 @@ typedef struct cairn_item_info {
   cairn_bytes_t value; /* json: the document */
   void *mem;           /* one arena; cairn_item_info_free */
 } cairn_item_info_t;
-CAIRN_API void cairn_item_info_free(cairn_item_info_t *info); /* {0} after */
-/* Zeroed memory of the arena, for the handler that fills it in; NULL when out.
- */
+
+/* Frees all that the info holds; it is {0} after. Any thread. */
+CAIRN_API void cairn_item_info_free(cairn_item_info_t *info);
+/* Zeroed memory of the arena, for the handler that fills it in, one thread at a
+ * time; NULL: out of memory. */
 CAIRN_API void *cairn_item_info_alloc(cairn_item_info_t *info, size_t n);
 
+/* The calls of the tables above, with what they take and give. Each future's
+ * error is the item's; a description and a plan are bytes of the handler's own
+ * making. `state` is what snapshot made, and lives until drop. */
 typedef struct cairn_handler_ops {
   size_t size;
   const char *type; /* the name users say: "tree" */
@@ -171,13 +183,15 @@ typedef struct cairn_handler_ops {
 CAIRN_API cairn_code_t cairn_handler_register(cairn_runtime_t *rt,
                                               const cairn_handler_ops_t *ops,
                                               cairn_error_t *err);
-/* By type, or by a handler string of _CHECKPOINT_METADATA; NULL if unknown. */
+/* By type, or by a handler string of _CHECKPOINT_METADATA; NULL if unknown. The
+ * ops are the registered ones. Any thread. */
 CAIRN_API const cairn_handler_ops_t *cairn_handler_find(cairn_runtime_t *rt,
                                                         const char *type);
 CAIRN_API const cairn_handler_ops_t *cairn_handler_for(cairn_runtime_t *rt,
                                                        cairn_bytes_t typestr);
 /* Registers tree, json, bytes, rank_bytes; once per runtime, again is fine.
- * Opening a manager does it. */
+ * Opening a manager, a checkpointer or a step does it. CAIRN_EXISTS: a type of
+ * that name is another's; CAIRN_NO_MEMORY. Any thread. */
 CAIRN_API cairn_code_t cairn_handlers_builtin(cairn_runtime_t *rt,
                                               cairn_error_t *err);
 

@@ -8,8 +8,8 @@
  * block. Keys and option structs are copied by the call; data buffers and
  * out-parameters must live, unchanged, until the future is ready.
  *
- *   cairn_then(cairn_kv_read(kv, cairn_bytes_str("a/b"), CAIRN_WHOLE,
- * &s->value), &s->wait, on_read);
+ *   f = cairn_kv_read(kv, cairn_bytes_str("a/b"), CAIRN_WHOLE, &s->value);
+ *   cairn_then(f, &s->wait, on_read);
  *
  * A driver of your own: fill a cairn_kv_ops_t and cairn_kv_register it. */
 #ifndef CAIRN_KV_H_
@@ -29,15 +29,15 @@ extern "C" {
 typedef struct cairn_kv cairn_kv_t;
 typedef struct cairn_kv_ops cairn_kv_ops_t;
 
-/* What a store can do (cairn_kv_caps). */
-#define CAIRN_KV_ATOMIC (1u << 0)      /* readers see old or new, never a mix */
-#define CAIRN_KV_CREATE_ONLY (1u << 1) /* race-free write of an absent key */
-#define CAIRN_KV_CAS (1u << 2)         /* race-free write on a generation */
-#define CAIRN_KV_RENAME_PREFIX                  \
-  (1u << 3) /* rename_prefix is one atomic step \
-             */
-#define CAIRN_KV_DURABLE_ACK \
-  (1u << 4) /* a finished write survives power loss */
+/* What a store can do (cairn_kv_caps). In their order: readers see old or new,
+ * never a mix; race-free write of an absent key; race-free write on a
+ * generation; rename_prefix is one atomic step; a finished write survives power
+ * loss; listings are in memcmp order; nothing can be written. */
+#define CAIRN_KV_ATOMIC (1u << 0)
+#define CAIRN_KV_CREATE_ONLY (1u << 1)
+#define CAIRN_KV_CAS (1u << 2)
+#define CAIRN_KV_RENAME_PREFIX (1u << 3)
+#define CAIRN_KV_DURABLE_ACK (1u << 4)
 #define CAIRN_KV_LIST_ORDERED (1u << 5)
 #define CAIRN_KV_READ_ONLY (1u << 6)
 
@@ -52,9 +52,9 @@ CAIRN_API extern const cairn_gen_t CAIRN_GEN_ABSENT;
 typedef struct cairn_read_opts { /* {0} or NULL reads the whole value */
   size_t size;                   /* of this struct; 0: as compiled */
   enum { CAIRN_READ_WHOLE, CAIRN_READ_RANGE, CAIRN_READ_STAT } what;
-  int64_t min,
-      max;    /* RANGE: bytes [min, max); max -1: to the end; min < 0 (max -1):
-                 the last -min bytes. Outside the value: CAIRN_INVALID */
+  /* RANGE: bytes [min, max); max -1: to the end; min < 0 (max -1): the last
+   * -min bytes. Outside the value: CAIRN_INVALID. */
+  int64_t min, max;
   void *dst;  /* may be NULL: the driver allocates */
   size_t cap; /* of dst; too small for the answer: CAIRN_INVALID */
 } cairn_read_opts_t;
@@ -134,8 +134,8 @@ struct cairn_kv_ops {
    * end in '/'. Durable when ready. */
   cairn_future_t *(*rename_prefix)(cairn_runtime_t *rt, void *self,
                                    cairn_bytes_t from, cairn_bytes_t to);
-  /* Removes all keys below the prefix. Goes on after errors, returns the first.
-   */
+  /* Removes all keys below the prefix. Goes on after errors, returns the
+   * first. */
   cairn_future_t *(*remove_prefix)(cairn_runtime_t *rt, void *self,
                                    cairn_bytes_t prefix);
   /* Makes everything below the prefix durable that was written by this store
@@ -160,7 +160,9 @@ CAIRN_API cairn_code_t cairn_kv_register(cairn_runtime_t *rt,
 
 /* Opens a store from a URL ("file:///a/b", "memory://name/x", "/a/b", "a/b") or
  * from spec JSON text (starts with '{', member "driver"). A missing final '/'
- * on the path is added: the store is a directory. *out is set when ready. */
+ * on the path is added: the store is a directory. *out is set when ready, and
+ * is the caller's, for cairn_kv_close. CAIRN_INVALID: bad text, or a scheme
+ * that no driver has; CAIRN_NO_MEMORY; errors of the driver. */
 CAIRN_API cairn_future_t *cairn_kv_open(cairn_runtime_t *rt, const char *url,
                                         cairn_kv_t **out);
 
@@ -180,8 +182,10 @@ CAIRN_API uint32_t cairn_kv_caps(cairn_kv_t *kv);
 CAIRN_API void cairn_kv_describe(cairn_kv_t *kv, cairn_bytes_t key, char *out,
                                  size_t cap);
 
-/* See the members of cairn_kv_ops_t. Errors get the verb and the key's full
- * name in front ("write /ck/7/x: No space left on device"). */
+/* See the members of cairn_kv_ops_t, which say what each does. Errors get the
+ * verb and the key's full name in front ("write /ck/7/x: No space left on
+ * device"). CAIRN_CLOSED after cairn_kv_close; CAIRN_CANCELLED;
+ * CAIRN_UNSUPPORTED: the store cannot; CAIRN_NO_MEMORY; the driver's errors. */
 CAIRN_API cairn_future_t *cairn_kv_read(cairn_kv_t *kv, cairn_bytes_t key,
                                         const cairn_read_opts_t *o,
                                         cairn_value_t *out);

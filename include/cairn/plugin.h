@@ -5,8 +5,9 @@
  * code there must not block, wait on a future, compress or sync a file.
  *
  *   s->done = cairn_future_new(rt);
- *   cairn_then(cairn_kv_read(kv, key, CAIRN_WHOLE, &s->value), &s->wait,
- * on_read); return s->done;
+ *   f = cairn_kv_read(kv, key, CAIRN_WHOLE, &s->value);
+ *   cairn_then(f, &s->wait, on_read);
+ *   return s->done;
  *
  *   static void on_read(cairn_wait_t *w) {
  *     struct op *s = cairn_container_of(w, struct op, wait);
@@ -37,18 +38,17 @@ struct cairn_wait {
 
 /* When f is ready, calls fn(w) on the loop thread, always on a later turn than
  * this call, also if f is ready already. Takes the caller's reference to f.
- * Several waits on one future run in the order in which they came. Loop thread.
- */
+ * Several waits on one future run in the order in which they came. Cannot fail.
+ * Loop thread. */
 CAIRN_API void cairn_then(cairn_future_t *f, cairn_wait_t *w,
                           void (*fn)(cairn_wait_t *w));
 
 /* Inside fn, exactly once: the outcome, its error copied to *err (which may
- * hold one already; that one stays); drops the reference. */
+ * hold one already; that one stays; NULL is fine); drops the reference. */
 CAIRN_API cairn_code_t cairn_wait_result(cairn_wait_t *w, cairn_error_t *err);
 
 /* Runs fn(t) on the loop thread. Any thread; order of posting is order of
- * running. The task is embedded in its operation and free again when fn runs.
- */
+ * running. The task is embedded in its operation; fn may use it again. */
 typedef struct cairn_task cairn_task_t;
 struct cairn_task {
   cairn_task_t *next;
@@ -85,15 +85,16 @@ CAIRN_API cairn_future_t *cairn_all_take(cairn_runtime_t *rt,
 /* Runs fn(job, &err) on a CPU thread (cairn_work) or on a thread for blocking
  * calls (cairn_work_io). fn touches its own job and nothing else of the
  * runtime; job lives until the future is ready. A job cancelled before it
- * began does not run. Any thread. */
+ * began does not run. The future has what fn returned, CAIRN_CANCELLED or
+ * CAIRN_NO_MEMORY. Any thread. */
 typedef cairn_code_t (*cairn_work_fn)(void *job, cairn_error_t *err);
 CAIRN_API cairn_future_t *cairn_work(cairn_runtime_t *rt, cairn_work_fn fn,
                                      void *job);
 CAIRN_API cairn_future_t *cairn_work_io(cairn_runtime_t *rt, cairn_work_fn fn,
                                         void *job);
 
-/* Ready after ms milliseconds; at once, with CAIRN_CANCELLED, when cancelled.
- */
+/* Ready after ms milliseconds; at once, with CAIRN_CANCELLED, when cancelled or
+ * when the runtime closes. CAIRN_NO_MEMORY. Loop thread. */
 CAIRN_API cairn_future_t *cairn_after(cairn_runtime_t *rt, int64_t ms);
 
 /* The byte budget of the runtime (cairn_runtime_opts_t.memory_budget): ready

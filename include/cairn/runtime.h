@@ -6,6 +6,10 @@
  *   ...
  *   cairn_runtime_close(rt, &err);
  *
+ * A job ends in the reverse order of its beginning: cairn_manager_close (which
+ * waits for the last save), cairn_tree_free, cairn_comm_close,
+ * cairn_runtime_close, and then MPI_Finalize.
+ *
  * Own loop, own threads (never libuv's global pool), all signals blocked in
  * them. Several runtimes may live in one process and share nothing. In the
  * child of a fork a runtime must not be used nor closed; exec and _exit are
@@ -35,22 +39,26 @@ typedef enum cairn_log_level {
 typedef void (*cairn_log_fn)(void *arg, cairn_log_level_t level,
                              const char *text);
 
+/* {0} is all defaults. */
 typedef struct cairn_runtime_opts {
-  size_t size;     /* sizeof this struct; 0 means as compiled */
+  size_t size;     /* sizeof this struct; 0: as compiled */
   int cpu_threads; /* encode, verify; 0: cores - 1, at least 1 */
   int io_threads;  /* blocking file calls; 0: 2 */
-  bool poll; /* no loop thread: waits and cairn_runtime_poll run the loop on the
-                caller's thread (MPI below MPI_THREAD_MULTIPLE) */
+  /* No loop thread: waits and cairn_runtime_poll run the loop on the caller's
+   * thread (for MPI below MPI_THREAD_MULTIPLE). */
+  bool poll;
   int64_t memory_budget; /* bytes of encode and read buffers; 0: 256 MiB */
   cairn_log_level_t log_level;
-  cairn_log_fn log;
+  cairn_log_fn log; /* NULL: nothing is logged, whatever the level */
   void *log_arg;
 } cairn_runtime_opts_t;
 
-/* Opens a runtime. opts may be NULL. Environment: CAIRN_CPU_THREADS,
- * CAIRN_IO_THREADS, CAIRN_MEMORY_BUDGET, CAIRN_LOG override the options; a
- * value that is not a number is CAIRN_INVALID. Any thread. Also
- * CAIRN_NO_MEMORY. */
+/* Opens a runtime; *out is the caller's, for cairn_runtime_close. opts may be
+ * NULL. The environment overrides the options: CAIRN_CPU_THREADS,
+ * CAIRN_IO_THREADS, CAIRN_MEMORY_BUDGET (bytes), CAIRN_LOG (error, warn, info,
+ * debug or silent). CAIRN_INVALID: which option or variable, and why;
+ * CAIRN_NO_MEMORY; CAIRN_IO, CAIRN_UNAVAILABLE: the system gives no loop or no
+ * thread. Any thread. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_runtime_open(const cairn_runtime_opts_t *opts, cairn_runtime_t **out,
                    cairn_error_t *err);
@@ -59,8 +67,7 @@ cairn_runtime_open(const cairn_runtime_opts_t *opts, cairn_runtime_t **out,
  * waits for memory with CAIRN_CANCELLED, stops the threads, frees everything.
  * Futures that are ready may be released later. CAIRN_BUSY if something opened
  * on it is still open (then nothing happens). NULL is fine. Not on the loop
- * thread.
- */
+ * thread. */
 CAIRN_API cairn_code_t cairn_runtime_close(cairn_runtime_t *rt,
                                            cairn_error_t *err);
 

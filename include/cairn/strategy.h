@@ -15,11 +15,11 @@ extern "C" {
 /* What is written. All restore in Orbax v0 and v1, without arguments but for
  * ORBAX_V1 by v0's CheckpointManager, which does not know v1's handlers. */
 typedef enum cairn_profile {
-  CAIRN_PROFILE_CAIRN = 0, /* the best of what stock Orbax reads: zarr 3, chunks
-                              with crc32c, small index nodes */
-  CAIRN_PROFILE_ORBAX,   /* Orbax v0's choices: zarr 2; side files byte for byte
-                          */
-  CAIRN_PROFILE_ORBAX_V1 /* Orbax v1's choices: zarr 3, sharding_indexed */
+  /* The best of what stock Orbax reads: zarr 3, chunks with crc32c, small index
+   * nodes. */
+  CAIRN_PROFILE_CAIRN = 0,
+  CAIRN_PROFILE_ORBAX,   /* v0's choices: zarr 2; side files byte for byte */
+  CAIRN_PROFILE_ORBAX_V1 /* v1's choices: zarr 3, sharding_indexed */
 } cairn_profile_t;
 
 typedef enum cairn_purpose {
@@ -41,11 +41,13 @@ typedef struct cairn_spec_in { /* what the caller knows */
 typedef struct cairn_strategy_ops {
   size_t size;
   const char *name;
-  /* Appends a spec, NUL-terminated, malloc'd, to *out. FILES: a kv spec.
-   * Others:
-   * {"driver": "ocdbt", "base": <kv spec>, "config": {...}, ...}.
-   * CAIRN_INVALID: an unknown scheme (naming the known ones), a bad process id.
-   * Any thread. */
+  /* A spec to *out: NUL-terminated, the caller's to free(). For FILES a kv
+   * spec, for the others one of the form
+   *
+   *   {"driver": "ocdbt", "base": <kv spec>, "config": {...}, ...}
+   *
+   * CAIRN_INVALID: an unknown scheme (naming the known ones), a bad process id;
+   * CAIRN_NO_MEMORY. Any thread. */
   cairn_code_t (*read_spec)(void *self, const cairn_spec_in_t *in, char **out,
                             cairn_error_t *err);
   cairn_code_t (*write_spec)(void *self, const cairn_spec_in_t *in, char **out,
@@ -65,7 +67,9 @@ typedef struct cairn_strategy {
  * 64 KiB). */
 CAIRN_API extern const cairn_strategy_t CAIRN_STRATEGY_DEFAULT;
 
-/* Asks the strategy, falling back to the default's members. */
+/* Asks the strategy's write_spec or read_spec, falling back to the default's
+ * members (strategy NULL: all of it). *out is the caller's to free(). Errors as
+ * there. Any thread. */
 CAIRN_API cairn_code_t cairn_strategy_spec(const cairn_strategy_t *strategy,
                                            const cairn_spec_in_t *in,
                                            bool for_write, char **out,

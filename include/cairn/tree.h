@@ -29,8 +29,8 @@ typedef struct cairn_tree cairn_tree_t;
 typedef enum cairn_key_type {
   CAIRN_KEY_DICT = 0, /* a dict key that is text */
   CAIRN_KEY_SEQ,      /* a place in a list or tuple: index */
-  CAIRN_KEY_INT, /* a dict key that is an integer: index (stored as text) */
-  CAIRN_KEY_ATTR /* a field of a named tuple or struct */
+  CAIRN_KEY_INT,      /* a dict key that is an integer (stored as text) */
+  CAIRN_KEY_ATTR      /* a field of a named tuple or struct */
 } cairn_key_type_t;
 
 typedef struct cairn_key {
@@ -39,6 +39,7 @@ typedef struct cairn_key {
   int64_t index;      /* SEQ, INT */
 } cairn_key_t;
 
+/* The key of a dict, borrowed; a place in a list. */
 static inline cairn_key_t cairn_key(const char *name) {
   cairn_key_t k;
   k.type = CAIRN_KEY_DICT;
@@ -56,8 +57,8 @@ static inline cairn_key_t cairn_key_seq(int64_t index) {
 
 /* --- leaves --- */
 
-typedef struct cairn_box { /* a box of a global array in this process's memory
-                            */
+/* A box of a global array in this process's memory. */
+typedef struct cairn_box {
   int64_t origin[CAIRN_MAX_RANK];
   int64_t extent[CAIRN_MAX_RANK];
   int64_t strides[CAIRN_MAX_RANK]; /* bytes; all 0: C order without gaps */
@@ -74,8 +75,8 @@ typedef struct cairn_sharding {
   const char *const *axis_names; /* mesh_rank */
   const int64_t *device_ids;     /* product of mesh_shape, C order */
   int spec_rank;                 /* entries in spec, at most the array's rank */
-  const char *const *spec; /* per dimension: NULL, one axis name, or several
-                              joined by ',' */
+  /* Per dimension: NULL, one axis name, or several joined by ','. */
+  const char *const *spec;
 } cairn_sharding_t;
 
 typedef enum cairn_snapshot {
@@ -109,18 +110,15 @@ typedef enum cairn_leaf_kind {
   CAIRN_LEAF_EMPTY_DICT,
   CAIRN_LEAF_EMPTY_LIST,
   CAIRN_LEAF_EMPTY_TUPLE,
-  CAIRN_LEAF_PLACEHOLDER /* no data: skipped by a save, left alone by a restore
-                          */
+  CAIRN_LEAF_PLACEHOLDER /* no data: a save skips it, a restore leaves it */
 } cairn_leaf_kind_t;
 
-/* What the tree holds, for handlers and tools; all of it belongs to the tree.
- */
+/* What the tree holds, for handlers and tools; all of it is the tree's own. */
 typedef struct cairn_leaf {
   cairn_leaf_kind_t kind;
   const cairn_key_t *path;
   size_t path_n;
-  cairn_bytes_t
-      name; /* the path's keys joined by '.': Orbax's parameter name */
+  cairn_bytes_t name;       /* the keys joined by '.': Orbax's parameter name */
   cairn_dtype_t dtype;      /* ARRAY, SCALAR */
   int rank;                 /* ARRAY */
   const int64_t *shape;     /* rank numbers */
@@ -134,16 +132,19 @@ typedef struct cairn_leaf {
 
 /* --- building --- */
 
-/* An empty tree (CAIRN_NO_MEMORY), and its end: arrays bound to it are the
- * caller's and stay. Any thread, one at a time for one tree. */
+/* An empty tree, the caller's to free. CAIRN_NO_MEMORY. Any thread. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t cairn_tree_new(cairn_tree_t **out,
                                                        cairn_error_t *err);
-CAIRN_API void cairn_tree_free(cairn_tree_t *tree); /* NULL is fine */
+/* Frees the tree and what cairn_tree_alloc gave; memory that leaves are bound
+ * to is the caller's and stays. NULL is fine. */
+CAIRN_API void cairn_tree_free(cairn_tree_t *tree);
 
-/* `path`: dict keys joined by '/': no empty parts. For names with slashes, dots
- * or integers use cairn_tree_put. Each: CAIRN_EXISTS (the path is taken),
- * CAIRN_INVALID (what is wrong with path or array), CAIRN_NO_MEMORY. The memory
- * pointed to must live as long as the tree is used. */
+/* Each binds a leaf to the caller's memory, which must live as long as the tree
+ * is used. `path`: dict keys joined by '/', no empty parts; for names with
+ * slashes, dots or integers use cairn_tree_put. Path and array are copied.
+ * CAIRN_EXISTS: the path is taken; CAIRN_INVALID: what is wrong with path or
+ * array; CAIRN_NO_MEMORY. What is wrong between leaves, such as "x/z" beside a
+ * leaf "x", is found when the tree is saved, or by cairn_tree_check. */
 CAIRN_API cairn_code_t cairn_tree_put_array(cairn_tree_t *tree,
                                             const char *path,
                                             const cairn_array_t *array,
@@ -163,17 +164,17 @@ CAIRN_API cairn_code_t cairn_tree_put_string(cairn_tree_t *tree,
                                              size_t capacity,
                                              cairn_error_t *err);
 
-/* Any leaf at any path. From `leaf` are taken: kind; SCALAR: dtype, data;
- * STRING: data, capacity. For kind ARRAY `array` is taken instead (NULL
- * otherwise). */
+/* Any leaf at any path of path_n keys (copied). From `leaf` are taken: kind;
+ * SCALAR: dtype, data; STRING: data, capacity. For kind ARRAY `array` is taken
+ * instead (NULL otherwise). Errors as above. */
 CAIRN_API cairn_code_t cairn_tree_put(cairn_tree_t *tree,
                                       const cairn_key_t *path, size_t path_n,
                                       const cairn_leaf_t *leaf,
                                       const cairn_array_t *array,
                                       cairn_error_t *err);
 
-/* Memory that is freed with the tree, 64-byte aligned, zeroed; NULL when out.
- */
+/* Memory that is freed with the tree, 64-byte aligned, zeroed; NULL: out of
+ * memory. */
 CAIRN_API void *cairn_tree_alloc(cairn_tree_t *tree, size_t bytes);
 
 /* --- reading --- */
@@ -183,7 +184,7 @@ CAIRN_API void *cairn_tree_alloc(cairn_tree_t *tree, size_t bytes);
 CAIRN_API size_t cairn_tree_count(const cairn_tree_t *tree);
 CAIRN_API const cairn_leaf_t *cairn_tree_leaf(const cairn_tree_t *tree,
                                               size_t i);
-/* By joined name, or NULL. */
+/* The leaf of that joined name ("params.w"), or NULL. */
 CAIRN_API const cairn_leaf_t *cairn_tree_find(const cairn_tree_t *tree,
                                               cairn_bytes_t name);
 
@@ -197,7 +198,8 @@ CAIRN_API const cairn_leaf_t *cairn_tree_find(const cairn_tree_t *tree,
 CAIRN_API cairn_code_t cairn_tree_check(const cairn_tree_t *tree,
                                         cairn_error_t *err);
 
-/* A path for people: params['w'][0].x style, cut to cap. */
+/* A path for people, as params['w'][0].x: NUL-terminated, cut to cap bytes. Any
+ * thread. */
 CAIRN_API void cairn_path_text(const cairn_key_t *path, size_t path_n,
                                char *out, size_t cap);
 

@@ -89,13 +89,15 @@ typedef enum cairn_dtype {
       CAIRN_DTYPE_COUNT
 } cairn_dtype_t;
 
-/* Bytes per element; 0 for a value that is not a type. Any thread. */
+/* Bytes an element takes in memory; 0 for a value that is not a type. Any
+ * thread. */
 CAIRN_API size_t cairn_dtype_size(cairn_dtype_t t);
 
-/* The name in zarr 3 ("float32"); "none" for a value that is not a type. */
+/* The name in zarr 3 ("float32"); "none" for a value that is not a type. A
+ * constant. Any thread. */
 CAIRN_API const char *cairn_dtype_name(cairn_dtype_t t);
 
-/* The type with that zarr 3 name, or CAIRN_DTYPE_NONE. */
+/* The type with that zarr 3 name, or CAIRN_DTYPE_NONE. Any thread. */
 CAIRN_API cairn_dtype_t cairn_dtype_from_name(cairn_bytes_t name);
 
 #ifdef __cplusplus
