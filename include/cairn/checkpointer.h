@@ -27,6 +27,10 @@ typedef struct cairn_checkpointer_opts {
   bool not_durable;    /* no fsync: a power loss may leave a broken step */
   int64_t deadline_ms; /* of every vote; 0: 20 minutes */
   cairn_snapshot_t snapshot;
+  /* Staging memory that opening makes ready, so that the first save copies as
+   * fast as the next ones: bytes of this rank's largest item. 0: the first save
+   * makes it, which can take a hundred times as long as the copy. */
+  int64_t staging_bytes;
 } cairn_checkpointer_opts_t;
 
 /* How far a save has come. */

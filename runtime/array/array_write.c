@@ -18,6 +18,8 @@
 #define MAX_JOBS \
   64 /* encoded and being written; the byte budget bounds memory */
 
+#define MAX_SPARE 4
+
 struct writing {
   cairn_kv_t *kv;
   cairn_runtime_t *rt;
@@ -28,6 +30,8 @@ struct writing {
   bool held;   /* the walk stands on a chunk that is in no job yet */
   int jobs, encoding, max_encoding, max_rank;
   cairn_buf_t key;
+  cairn_buf_t spare[MAX_SPARE]; /* empty, with memory */
+  size_t num_spare;
   cairn_error_t err;
   cairn_future_t *done;
 };
@@ -129,6 +133,9 @@ static cairn_code_t note_pieces(struct job *j, struct item *it,
 static cairn_code_t encode(void *arg, cairn_error_t *err) {
   struct job *j = arg;
   cairn_code_t rc = CAIRN_OK;
+  /* What small chunks take, at once: the buffer need not move as it grows. */
+  if (j->bytes <= CAIRN__GROUP_BYTES)
+    cairn_buf_reserve(&j->out, (size_t)(j->bytes + j->bytes / 8));
   for (size_t i = 0; i < j->n && rc == CAIRN_OK; i++) {
     if (j->items[i].index == NULL) continue;
     rc = encode_item(j, &j->items[i], err);
@@ -145,13 +152,25 @@ static cairn_code_t encode(void *arg, cairn_error_t *err) {
 
 /* --- jobs, on the loop --- */
 
+/* For the next job, which spares it fresh pages. One that could hold a large
+ * chunk is not kept: it is no longer in the byte budget. */
+static void keep_buffer(struct writing *op, cairn_buf_t *b) {
+  if (op->num_spare < MAX_SPARE && b->cap <= 2 * (size_t)CAIRN__GROUP_BYTES &&
+      b->cap != 0) {
+    op->spare[op->num_spare++] = (cairn_buf_t){.p = b->p, .cap = b->cap};
+  } else {
+    free(b->p);
+  }
+  *b = (cairn_buf_t){0};
+}
+
 static void job_end(struct job *j) {
   struct writing *op = j->op;
   cairn_release(op->rt, j->reserved);
   cairn__encoder_reset(&j->encoder);
   for (size_t i = 0; i < j->n; i++)
     if (j->items[i].num_pieces > 1) free(j->items[i].pieces);
-  free(j->out.p);
+  keep_buffer(op, &j->out);
   free(j->indices);
   free(j);
   op->jobs--;
@@ -287,6 +306,7 @@ static void start_job(struct writing *op) {
     cairn_fail(&op->err, CAIRN_NO_MEMORY, "out of memory");
     return;
   }
+  if (op->num_spare > 0) j->out = op->spare[--op->num_spare];
   add_metadata(op, j);
   add_chunks(op, j);
   op->jobs++;
@@ -298,6 +318,7 @@ static void finish(struct writing *op) {
   cairn_future_t *done = op->done;
   cairn_error_t err = op->err;
   cairn_buf_reset(&op->key);
+  for (size_t i = 0; i < op->num_spare; i++) free(op->spare[i].p);
   free(op);
   cairn_future_resolve(done, &err);
 }

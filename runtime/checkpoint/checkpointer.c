@@ -14,9 +14,10 @@ static cairn_code_t check_opts(const cairn_checkpointer_opts_t *o,
                                cairn_error_t *err) {
   if (o->profile < CAIRN_PROFILE_CAIRN || o->profile > CAIRN_PROFILE_ORBAX_V1)
     return cairn_fail(err, CAIRN_INVALID, "profile %d", (int)o->profile);
-  if (o->chunk_bytes < 0 || o->deadline_ms < 0)
+  if (o->chunk_bytes < 0 || o->deadline_ms < 0 || o->staging_bytes < 0)
     return cairn_fail(err, CAIRN_INVALID,
-                      "chunk_bytes and deadline_ms cannot be negative");
+                      "chunk_bytes, deadline_ms and staging_bytes cannot be "
+                      "negative");
   return CAIRN_OK;
 }
 
@@ -74,6 +75,15 @@ static cairn_code_t open_parts(cairn_checkpointer_t *ck, cairn_error_t *err) {
   return rc;
 }
 
+/* After the lanes: what is wrong here is brought to the vote. */
+static void make_staging(cairn_checkpointer_t *ck, cairn_error_t *err) {
+  cairn__slab_t *slab;
+  if (ck->opts.staging_bytes <= 0 || err->code != CAIRN_OK) return;
+  if (cairn__pool_get(ck->pool, (size_t)ck->opts.staging_bytes, &slab, err) ==
+      CAIRN_OK)
+    cairn__pool_put(ck->pool, slab);
+}
+
 static void checkpointer_free(cairn_checkpointer_t *ck) {
   cairn_save_unref(ck->current);
   if (ck->call_lane != NULL) cairn__lane_close(ck->call_lane);
@@ -107,6 +117,7 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
   cairn_runtime_hold(rt, "checkpointer");
   opening.ck = ck;
   cairn_code_t rc = open_parts(ck, err);
+  if (rc == CAIRN_OK) make_staging(ck, &opening.err);
   if (rc == CAIRN_OK) rc = cairn__call(rt, start_agree, &opening, -1, err);
   if (rc != CAIRN_OK) {
     checkpointer_free(ck);

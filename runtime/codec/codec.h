@@ -4,8 +4,9 @@
 
 #include "cairn/codec.h"
 
-/* True if a sample of the bytes (a few spread pieces, at most 64 KiB each)
- * shrinks by at least an eighth under zstd level 1. Pure; CPU thread. */
+/* True if the bytes, by a sample, shrink by at least an eighth under zstd level
+ * 1: a few spread pieces are tried; of up to 64 KiB it is the entropy of two
+ * pieces that decides, which takes a microsecond. Pure; CPU thread. */
 bool cairn__zstd_pays(const void *p, size_t n);
 
 /* Decodes one whole chain step by step lives in array/; this is one zstd frame

@@ -1,9 +1,10 @@
 /* A value in parts: a temporary file that the parts are written into, several
- * at a time, and that commit gives its name. */
+ * at a time and in large blocks, and that commit gives its name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "io/direct.h"
 #include "kv/kv_file.h"
 
 /* The file_op is begin's first and commit's or abort's later: there is never
@@ -11,6 +12,7 @@
 struct upload {
   struct file_op op;
   struct file_temp temp;
+  cairn__direct_t *stream;
   bool durable, deferred, create_only;
   cairn_written_t written;
   void **out;
@@ -30,7 +32,12 @@ struct part {
 
 static cairn_code_t do_begin(void *job, cairn_error_t *err) {
   struct upload *u = job;
-  return cairn__file_temp_open(&u->temp, u->op.path, err);
+  cairn_code_t rc = cairn__file_temp_open(&u->temp, u->op.path, err);
+  if (rc != CAIRN_OK) return rc;
+  u->stream = cairn__direct_new(u->temp.fd, u->temp.temp);
+  if (u->stream != NULL) return CAIRN_OK;
+  cairn__file_temp_drop(&u->temp);
+  return cairn_fail(err, CAIRN_NO_MEMORY, "no memory for an upload");
 }
 
 /* If it went well the struct lives on, so begin's future is resolved here. */
@@ -79,8 +86,8 @@ cairn_future_t *cairn__file_upload_begin(cairn_runtime_t *rt, void *self,
 
 static cairn_code_t do_part(void *job, cairn_error_t *err) {
   struct part *p = job;
-  return cairn__fs_pwritev(p->upload->temp.fd, p->upload->temp.temp, p->iov,
-                           p->niov, (int64_t)p->offset, err);
+  return cairn__direct_write(p->upload->stream, p->offset, p->iov, p->niov,
+                             err);
 }
 
 static void on_part(cairn_wait_t *w) {
@@ -119,8 +126,10 @@ cairn_future_t *cairn__file_upload_part(cairn_runtime_t *rt, void *upload,
 
 static cairn_code_t do_commit(void *job, cairn_error_t *err) {
   struct upload *u = job;
-  cairn_code_t rc = cairn__file_temp_publish(&u->temp, u->create_only,
-                                             u->durable, &u->written, err);
+  cairn_code_t rc = cairn__direct_finish(u->stream, err);
+  if (rc != CAIRN_OK) return rc; /* `ended` drops the file */
+  rc = cairn__file_temp_publish(&u->temp, u->create_only, u->durable,
+                                &u->written, err);
   if (rc == CAIRN_OK && !u->written.condition_met)
     rc = cairn_fail(err, CAIRN_EXISTS, "%s is there already", u->op.path);
   return rc;
@@ -138,6 +147,7 @@ static cairn_code_t do_abort(void *job, cairn_error_t *err) {
 static bool ended(struct file_op *op, cairn_error_t *err) {
   struct upload *u = cairn_container_of(op, struct upload, op);
   (void)err;
+  cairn__direct_free(u->stream);
   cairn__file_temp_drop(&u->temp);
   if (u->deferred) cairn__file_defer_end(op->kv, op->path);
   return false;

@@ -12,6 +12,7 @@
 #define IN_FLIGHT_BYTES ((uint64_t)16 << 20)
 
 struct log_block {
+  struct log_block *next; /* among the spare ones */
   uint32_t file;
   uint64_t offset;
   size_t n;
@@ -59,6 +60,29 @@ static cairn_future_t *flush(cairn__datalog_t *log) {
   return cairn__log_file_write(f, b->offset, &iov, 1, b->n, b);
 }
 
+/* A block that is written is filled again: fresh memory costs more than the
+ * copy into it. */
+static struct log_block *take_block(cairn__datalog_t *log) {
+  struct log_block *b = log->spare;
+  if (b == NULL) return malloc(sizeof *b);
+  log->spare = b->next;
+  return b;
+}
+
+void cairn__datalog_block_back(cairn__datalog_t *log, struct log_block *b) {
+  if (b == NULL) return;
+  b->next = log->spare;
+  log->spare = b;
+}
+
+static void free_blocks(struct log_block *b) {
+  while (b != NULL) {
+    struct log_block *next = b->next;
+    free(b);
+    b = next;
+  }
+}
+
 static void flush_and_forget(cairn__datalog_t *log) {
   cairn_future_t *f = flush(log);
   if (f != NULL) cairn_future_unref(f); /* an error is kept in log->err */
@@ -77,7 +101,7 @@ static cairn_future_t *append_small(cairn__datalog_t *log,
                                     uint32_t file, uint64_t offset) {
   struct log_block *b = log->block;
   if (b == NULL) {
-    b = malloc(sizeof *b);
+    b = take_block(log);
     if (b == NULL) return fail_all(log, "block of small values");
     b->file = file;
     b->offset = offset;
@@ -183,6 +207,7 @@ void cairn__datalog_free(cairn__datalog_t *log) {
   }
   free(log->files);
   free(log->block);
+  free_blocks(log->spare);
   cairn__place_reset(&log->place);
   if (!log->finish.asked) cairn__promise_drop(log->finish.done);
   if (!log->discard.asked) cairn__promise_drop(log->discard.done);

@@ -11,7 +11,7 @@ struct log_part {
   cairn_future_t *done, *summed;
   cairn_wait_t wait, sum_wait;
   uint64_t offset, n;
-  void *own;
+  struct log_block *own;
   int niov;
   struct iovec iov[];
 };
@@ -91,7 +91,7 @@ static void part_end(struct log_part *p, const cairn_error_t *err) {
     f->length += p->n;
   }
   if (p->own != NULL) f->log->in_flight -= p->n;
-  free(p->own);
+  cairn__datalog_block_back(f->log, p->own);
   free(p);
   f->pending--;
   file_advance(f);
@@ -160,9 +160,9 @@ static void on_begun(cairn_wait_t *w) {
   cairn_then(cairn_all_take(p->f->log->rt, both, 2), &p->wait, on_written);
 }
 
-static cairn_future_t *no_memory(struct log_file *f, void *own) {
+static cairn_future_t *no_memory(struct log_file *f, struct log_block *own) {
   cairn_error_t err = {0};
-  free(own);
+  cairn__datalog_block_back(f->log, own);
   cairn_fail(&err, CAIRN_NO_MEMORY, "part of %s", f->data->name);
   cairn_error_copy(&f->log->err, &err);
   return cairn_future_done(f->log->rt, &err);
@@ -170,7 +170,7 @@ static cairn_future_t *no_memory(struct log_file *f, void *own) {
 
 cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
                                       const struct iovec *iov, int niov,
-                                      uint64_t n, void *own) {
+                                      uint64_t n, struct log_block *own) {
   size_t list = (size_t)niov * sizeof *iov;
   struct log_part *p = malloc(sizeof *p + list);
   cairn_future_t *done = cairn_future_new(f->log->rt);

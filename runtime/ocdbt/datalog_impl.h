@@ -33,7 +33,7 @@ struct cairn__datalog {
   cairn__place_t place;
   struct log_file **files; /* as in place, made when first written to */
   size_t n, cap;
-  struct log_block *block;
+  struct log_block *block, *spare;
   uint64_t in_flight; /* bytes of blocks */
   size_t open_files;  /* begun and not over */
   cairn_error_t err;  /* the first */
@@ -53,11 +53,14 @@ struct cairn__datalog {
 /* The file at that index of the place, its upload begun; NULL: no memory. */
 struct log_file *cairn__log_file(cairn__datalog_t *log, uint32_t index);
 
-/* Writes a part. `own` is freed when it is written (may be NULL); the future is
- * for the caller. The bytes count as in flight if they are the log's own. */
+/* Writes a part. If it is what a block holds, `own`, the block is spare when it
+ * is written, and its bytes count as in flight until then; NULL: it is not. The
+ * future is for the caller. */
 cairn_future_t *cairn__log_file_write(struct log_file *f, uint64_t offset,
                                       const struct iovec *iov, int niov,
-                                      uint64_t n, void *own);
+                                      uint64_t n, struct log_block *own);
+/* NULL is fine. */
+void cairn__datalog_block_back(cairn__datalog_t *log, struct log_block *b);
 /* No more parts will come. */
 void cairn__log_file_close(struct log_file *f);
 /* No more items will come for any file. */

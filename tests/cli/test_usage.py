@@ -7,7 +7,7 @@ import unittest
 
 import cli
 
-COMMANDS = ("ls", "show", "cat", "verify", "dump")
+COMMANDS = ("ls", "show", "cat", "verify", "dump", "bench")
 
 
 class Usage(cli.Case):
@@ -32,6 +32,8 @@ class Usage(cli.Case):
                      ("cat", "a", "b", "c"), ("cat", "--npy"), ("cat", "--npy", "f", "--raw", "g", "p", "l"),
                      ("verify",), ("verify", "--jobs", "0", "p"), ("verify", "--jobs", "two", "p"),
                      ("verify", "--jobs"), ("dump",), ("dump", "f", "1"), ("dump", "f", "a", "b"),
+                     ("bench",), ("bench", "wrong"), ("bench", "save", "restore"),
+                     ("bench", "save", "--rounds", "0"), ("bench", "--wrong"),
                      ("show", ""), ("show", "nosuch://x/y")):
             with self.subTest(args=args):
                 run = self.cairn(*args, status=cli.USAGE)

@@ -7,8 +7,7 @@
 
 enum { EXIT_USAGE = 2, EXIT_IO = 4 };
 
-const char bench_usage[] =
-    "save|restore --workload W --dir D [--json] | snapshot | figures";
+const char bench_usage[] = "save|restore|snapshot|figures [OPTION]...";
 
 const char bench_help[] =
     "save, restore: one workload, twice, in D/s0 and D/s1, which are left\n"
@@ -18,6 +17,7 @@ const char bench_help[] =
     "                W5 as W1, numbers that shrink\n"
     "  --saves N     1: the first save is left out; default 2\n"
     "  --borrow      the arrays are not copied\n"
+    "  --unprepared  the first save makes its staging memory, not opening\n"
     "  --compute     also the time that a computation beside the save loses\n"
     "snapshot: what a save costs its caller, for each mode.\n"
     "  --bytes N     of state (default 256 MiB)\n"
@@ -50,6 +50,7 @@ enum {
   OPT_JSON,
   OPT_BORROW,
   OPT_COMPUTE,
+  OPT_UNPREPARED,
   OPT_HELP
 };
 
@@ -63,6 +64,7 @@ static const struct option options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"borrow", no_argument, NULL, OPT_BORROW},
     {"compute", optional_argument, NULL, OPT_COMPUTE},
+    {"unprepared", no_argument, NULL, OPT_UNPREPARED},
     {"help", no_argument, NULL, OPT_HELP},
     {0}};
 
@@ -100,6 +102,8 @@ static bool take(bench_args_t *a, int option, const char *value) {
       return a->json = true;
     case OPT_BORROW:
       return a->borrow = true;
+    case OPT_UNPREPARED:
+      return a->unprepared = true;
     default: /* OPT_COMPUTE, by itself or with a number */
       a->compute = value == NULL || value[0] != '0';
       return true;

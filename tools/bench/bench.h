@@ -29,7 +29,7 @@ typedef struct bench_args {
   const char *workload, *dir;
   int64_t bytes;
   int rounds, saves;
-  bool json, compute, borrow;
+  bool json, compute, borrow, unprepared;
 } bench_args_t;
 
 extern const char bench_usage[], bench_help[];

@@ -99,10 +99,9 @@ static bool large(struct bench *b, const workload_t *load, cairn_error_t *err) {
   double loss = 0, back = 0;
   if (state_open(load, 0, 1, true, CAIRN_SNAPSHOT_COPY, &s, err) != CAIRN_OK)
     return false;
-  int64_t before = meter_reset_peak();
   double copy = limit_memcpy(bytes), put = limit_write(b->dir, bytes);
-  before = meter_reset_peak();
-  bool ok = job_open(b->w, &j, err) == CAIRN_OK &&
+  int64_t before = meter_reset_peak();
+  bool ok = job_open(b->w, bytes, &j, err) == CAIRN_OK &&
             save(b, &j, &s, &first, err) && save(b, &j, &s, &next, err);
   int64_t extra = meter_peak() - before;
   double again = limit_memcpy(bytes), put_again = limit_write(b->dir, bytes);
@@ -138,8 +137,8 @@ static bool borrowed(struct bench *b, const workload_t *load,
   if (state_open(load, 0, 1, true, CAIRN_SNAPSHOT_BORROW, &s, err) != CAIRN_OK)
     return false;
   double copy = limit_memcpy(workload_bytes(load));
-  bool ok = job_open(b->w, &j, err) == CAIRN_OK && save(b, &j, &s, &t, err) &&
-            save(b, &j, &s, &t, err);
+  bool ok = job_open(b->w, 0, &j, err) == CAIRN_OK &&
+            save(b, &j, &s, &t, err) && save(b, &j, &s, &t, err);
   job_close(&j);
   state_close(&s);
   if (ok) note(b, "borrow: stop", t.stall, "memcpy", copy, false);
@@ -155,8 +154,8 @@ static bool small(struct bench *b, cairn_error_t *err) {
   if (state_open(load, 0, 1, true, CAIRN_SNAPSHOT_COPY, &s, err) != CAIRN_OK)
     return false;
   double copy = limit_memcpy(bytes), put = limit_write(b->dir, bytes);
-  bool ok = job_open(b->w, &j, err) == CAIRN_OK && save(b, &j, &s, &t, err) &&
-            save(b, &j, &s, &t, err);
+  bool ok = job_open(b->w, 0, &j, err) == CAIRN_OK &&
+            save(b, &j, &s, &t, err) && save(b, &j, &s, &t, err);
   job_close(&j);
   state_close(&s);
   double n = (double)load->arrays;

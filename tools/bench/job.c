@@ -12,13 +12,16 @@ static void no_barrier(void) {}
 const bench_world_t bench_alone = {
     .ranks = 1, .barrier = no_barrier, .comm = comm_alone};
 
-cairn_code_t job_open(const bench_world_t *w, job_t *out, cairn_error_t *err) {
+cairn_code_t job_open(const bench_world_t *w, int64_t staging, job_t *out,
+                      cairn_error_t *err) {
   job_t j = {0};
   cairn_code_t rc =
       cairn_runtime_open(&(cairn_runtime_opts_t){.poll = w->poll}, &j.rt, err);
   if (rc == CAIRN_OK) rc = w->comm(j.rt, &j.comm, err);
   if (rc == CAIRN_OK)
-    rc = cairn_checkpointer_open(j.rt, j.comm, NULL, &j.ck, err);
+    rc = cairn_checkpointer_open(
+        j.rt, j.comm, &(cairn_checkpointer_opts_t){.staging_bytes = staging},
+        &j.ck, err);
   *out = j;
   if (rc != CAIRN_OK) job_close(out);
   return rc;

@@ -10,7 +10,9 @@ typedef struct job {
   cairn_checkpointer_t *ck;
 } job_t;
 
-cairn_code_t job_open(const bench_world_t *w, job_t *out, cairn_error_t *err);
+/* `staging`: bytes of staging memory that opening makes ready. */
+cairn_code_t job_open(const bench_world_t *w, int64_t staging, job_t *out,
+                      cairn_error_t *err);
 void job_close(job_t *j);
 
 /* One save, as its caller and the disk see it. */

@@ -30,7 +30,10 @@ static bool begin(struct run *r, bool filled, cairn_error_t *err) {
   if (state_open(r->load, r->w->rank, r->w->ranks, filled, mode, &r->state,
                  err) != CAIRN_OK)
     return false;
-  if (job_open(r->w, &r->job, err) == CAIRN_OK) return true;
+  int64_t staging = filled && !r->a->borrow && !r->a->unprepared
+                        ? workload_bytes(r->load) / r->w->ranks
+                        : 0;
+  if (job_open(r->w, staging, &r->job, err) == CAIRN_OK) return true;
   state_close(&r->state);
   return false;
 }

@@ -60,7 +60,8 @@ static bool measure(const bench_args_t *a, const bench_world_t *w,
   state_t s;
   job_t j;
   if (state_open(load, 0, 1, true, m->mode, &s, err) != CAIRN_OK) return false;
-  bool ok = job_open(w, &j, err) == CAIRN_OK && one(&j, a, &s, dir, out, err);
+  bool ok =
+      job_open(w, 0, &j, err) == CAIRN_OK && one(&j, a, &s, dir, out, err);
   out->n = 0;
   while (ok && out->n < a->rounds) ok = one(&j, a, &s, dir, out, err);
   job_close(&j);

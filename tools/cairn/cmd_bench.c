@@ -29,7 +29,16 @@ static void become_parallel(char **argv) {
   execv(path, argv);
 }
 
+static int help(void) {
+  static const struct option opts[] = {OPTS_COMMON, {0}};
+  char name[] = "bench", option[] = "--help", *argv[] = {name, option, NULL};
+  int status;
+  tool_option(&cmd_bench, 2, argv, opts, &status);
+  return status;
+}
+
 static int run(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "--help") == 0) return help();
   if (under_mpirun()) {
     become_parallel(argv);
     tool_note(

@@ -311,7 +311,7 @@ Test(file, modes_follow_the_umask_and_the_set_gid_bit) {
 Test(file, a_full_device_is_no_space_and_nothing_is_left) {
   if (geteuid() != 0 || mount("tmpfs", files.dir, "tmpfs", 0, "size=4m") != 0)
     cr_skip_test("needs the right to mount a tmpfs");
-  size_t n = 8 << 20;
+  size_t n = 12 << 20; /* a block, and one that has no room */
   char *data = calloc(1, n);
   struct iovec iov = {data, n};
   cairn_error_t err = {0}, err2 = {0}, err3 = {0};
