@@ -158,12 +158,14 @@ static void set_times(cairn__lane_t *lane) {
   lane->started = now;
   lane->deadline_ms = limit;
   lane->hurried = false;
-  lane->soft_at = now + SOFT_LIMIT_MS;
+  int64_t soft = lane->vote->soft_limit_ms;
+  if (soft <= 0) soft = limit <= 0 ? SOFT_LIMIT_MS : limit / 4;
+  if (lane->vote->soft_limit_ms <= 0) soft = clamp(soft, 1, SOFT_LIMIT_MS);
+  lane->soft_at = now + (uint64_t)soft;
   lane->hurry_at = lane->late_at = lane->answer_at = NEVER;
   if (limit <= 0) return;
   limit = clamp(limit, 1, INT64_MAX / 8);
   lane->grace_ms = clamp(limit / 8, 1, GRACE_LIMIT_MS);
-  lane->soft_at = now + (uint64_t)clamp(limit / 4, 1, SOFT_LIMIT_MS);
   lane->late_at = now + (uint64_t)limit;
   lane->answer_at =
       lane->late_at + 2 * (uint64_t)lane->grace_ms + ANSWER_SLACK_MS;

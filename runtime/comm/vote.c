@@ -73,6 +73,7 @@ static void finish(cairn__lane_t *lane) {
   if (outcome->payload > 0)
     v->received = cairn_bytes(down, (size_t)outcome->payload);
   if (lane->verdict.weight != CAIRN__W_NONE) *v->err = lane->verdict.err;
+  v->unheard = lane->verdict.weight == CAIRN__W_LATE;
   lane->vote = NULL;
   lane->phase = CAIRN__IDLE;
   if (lane->dead) { /* messages may still use them */
@@ -394,6 +395,7 @@ void cairn__agree(cairn__lane_t *lane, cairn__vote_t *v, cairn_error_t *err,
   v->lane = lane;
   v->gathered = NULL;
   v->received = cairn_bytes(NULL, 0);
+  v->unheard = false;
   v->down = cairn_bytes(NULL, 0);
   lane->vote = v;
   if (lane->dead)
