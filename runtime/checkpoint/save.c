@@ -212,8 +212,7 @@ static cairn_future_t *start(cairn_save_t *s) {
     case PUBLISH:
       return s->primary ? cairn__save_publish(s) : NULL;
     case CLEAN:
-      return s->primary && s->claimed && !s->published ? cairn__save_clean(s)
-                                                       : NULL;
+      return s->claimed && !s->published ? cairn__save_clean(s) : NULL;
     default:
       return close_one(s);
   }
@@ -229,7 +228,9 @@ static bool is_clean_up(int phase) {
  * meanwhile, clean-up is left. */
 static void on_stuck(cairn_save_t *s, cairn_wait_t *w) {
   s->stuck = false;
-  cairn_wait_result(w, &s->late);
+  /* It may have been the claim, for which the id is made; or a rank's writes,
+   * which then came after the primary had cleaned up. */
+  s->claimed |= cairn_wait_result(w, &s->late) == CAIRN_OK && s->id[0] != 0;
   if (!s->over) return;
   s->late = (cairn_error_t){0};
   s->phase = CLEAN;
