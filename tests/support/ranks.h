@@ -7,10 +7,17 @@
 
 #define RANKS_MAX 64
 
+/* What a rank's runtime logged as a warning or worse. */
+typedef struct rank_log {
+  int rank, warnings;
+  char text[4096]; /* line by line; what does not fit is left out */
+} rank_log_t;
+
 typedef struct rank_env {
   int rank, size;
   cairn_runtime_t *rt;
   cairn_comm_t *comm;
+  rank_log_t *log;
   void *arg;
 } rank_env_t;
 
@@ -19,6 +26,10 @@ typedef struct rank_env {
 void ranks_run_prepared(int n, void (*prepare)(cairn_runtime_t *rt, void *arg),
                         void (*fn)(rank_env_t *env), void *arg);
 void ranks_run(int n, void (*fn)(rank_env_t *env), void *arg);
+/* With a host's name per rank (NULL: this machine's). */
+void ranks_run_hosts(int n, const char *const *hosts,
+                     void (*prepare)(cairn_runtime_t *rt, void *arg),
+                     void (*fn)(rank_env_t *env), void *arg);
 
 /* A fresh directory below the system's temporary one, removed by
  * temp_dir_remove. For free(). */
