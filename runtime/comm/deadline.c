@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 
 #define SOFT_LIMIT_MS 30000
+#define ASK_GRACE_MS 500
 #define GRACE_LIMIT_MS 5000
 #define ANSWER_SLACK_MS 1000 /* a busy machine's root may be that late */
 #define NEVER UINT64_MAX
@@ -33,7 +34,8 @@ static uint64_t earlier(uint64_t a, uint64_t b) {
 static void on_timer(uv_timer_t *t);
 
 static void arm(cairn__lane_t *lane) {
-  uint64_t now = now_of(lane), at = lane->soft_at;
+  uint64_t now = now_of(lane), at = earlier(lane->soft_at, lane->warn_at);
+  at = earlier(at, lane->note_at);
   if (is_gathering(lane)) {
     at = earlier(at, lane->late_at);
     if (!lane->hurried) at = earlier(at, lane->hurry_at);
@@ -46,23 +48,17 @@ static void arm(cairn__lane_t *lane) {
 /* The soft limit
  * --------------------------------------------------------------*/
 
-/* The children that are awaited, as a set of ranks in `set`. */
-static void awaited_set(const cairn__lane_t *lane, uint8_t *set) {
-  memset(set, 0, lane->bitmap_n);
-  for (int i = 0; i < lane->n_kids; i++)
-    if (lane->kids[i].waiting) cairn__set_add(set, lane->kids[i].rank);
-}
-
 static void log_wait(cairn__lane_t *lane, uint64_t now) {
   char ranks[CAIRN__RANKS_TEXT], call[CAIRN__CALL_TEXT];
   uint64_t waited = now - lane->started;
   cairn__call_text(&lane->sum, call);
   lane->soft_at = now + SOFT_LIMIT_MS;
+  lane->warn_at = NEVER;
   if (is_gathering(lane)) {
-    awaited_set(lane, lane->awaited_set);
     cairn_log(lane->comm->rt, CAIRN_LOG_WARN,
               "%s: waiting for %s for %" PRIu64 " ms", call,
-              cairn__ranks_text(lane->comm, lane->awaited_set, ranks), waited);
+              cairn__ranks_text(lane->comm, cairn__awaited(lane), ranks),
+              waited);
   } else {
     cairn_log(lane->comm->rt, CAIRN_LOG_WARN,
               "%s: rank %d (%s) has no answer from rank 0 (%s) for %" PRIu64
@@ -70,6 +66,38 @@ static void log_wait(cairn__lane_t *lane, uint64_t now) {
               call, lane->comm->rank, lane->comm->hosts[lane->comm->rank],
               lane->comm->hosts[0], waited);
   }
+}
+
+static int levels_below(const cairn__lane_t *lane) {
+  return lane->comm->heights[lane->comm->rank] - 1;
+}
+
+/* The warning waits for what the children have to say. */
+static void on_soft(cairn__lane_t *lane, uint64_t now) {
+  int64_t grace = lane->ask_grace_ms;
+  if (!is_gathering(lane) || !cairn__ask(lane, grace)) {
+    log_wait(lane, now);
+    return;
+  }
+  lane->soft_at = NEVER;
+  lane->warn_at = now + (uint64_t)grace * (uint64_t)levels_below(lane);
+}
+
+void cairn__deadline_asked(cairn__lane_t *lane, int64_t grace_ms) {
+  if (!is_gathering(lane)) return; /* our answer crossed the question */
+  int levels = levels_below(lane);
+  if (levels <= 0 || !cairn__ask(lane, grace_ms)) {
+    cairn__answer(lane);
+    return;
+  }
+  /* Earlier than the parent, who waits for one level more. */
+  lane->note_at = now_of(lane) + (uint64_t)(grace_ms * levels - grace_ms / 2);
+  arm(lane);
+}
+
+static void on_note_due(cairn__lane_t *lane) {
+  lane->note_at = NEVER;
+  if (is_gathering(lane)) cairn__answer(lane);
 }
 
 /* The deadline
@@ -100,7 +128,7 @@ void cairn__deadline_hurry(cairn__lane_t *lane, int64_t grace_ms) {
     cairn__vote_give_up(lane);
     return;
   }
-  int levels = lane->comm->heights[lane->comm->rank] - 1;
+  int levels = levels_below(lane);
   lane->late_at = earlier(lane->late_at,
                           now_of(lane) + (uint64_t)grace_ms * (uint64_t)levels);
   arm(lane);
@@ -136,7 +164,11 @@ static void no_answer(cairn__lane_t *lane) {
 static void on_timer(uv_timer_t *t) {
   cairn__lane_t *lane = cairn_container_of(t, cairn__lane_t, timer);
   uint64_t now = now_of(lane);
-  if (now >= lane->soft_at) log_wait(lane, now);
+  if (now >= lane->note_at) on_note_due(lane);
+  if (now >= lane->warn_at)
+    log_wait(lane, now);
+  else if (now >= lane->soft_at)
+    on_soft(lane, now);
   if (is_gathering(lane) && now >= lane->late_at)
     cairn__vote_give_up(lane);
   else if (is_gathering(lane) && now >= lane->hurry_at && !lane->hurried)
@@ -154,7 +186,7 @@ static void set_times(cairn__lane_t *lane) {
   int64_t limit = lane->vote->deadline_ms > 0 ? lane->vote->deadline_ms
                                               : lane->default_deadline_ms;
   uint64_t now = now_of(lane);
-  int levels = lane->comm->heights[lane->comm->rank] - 1;
+  int levels = levels_below(lane);
   lane->started = now;
   lane->deadline_ms = limit;
   lane->hurried = false;
@@ -162,6 +194,8 @@ static void set_times(cairn__lane_t *lane) {
   if (soft <= 0) soft = limit <= 0 ? SOFT_LIMIT_MS : limit / 4;
   if (lane->vote->soft_limit_ms <= 0) soft = clamp(soft, 1, SOFT_LIMIT_MS);
   lane->soft_at = now + (uint64_t)soft;
+  lane->warn_at = lane->note_at = NEVER;
+  lane->ask_grace_ms = clamp(soft / 4, 2, ASK_GRACE_MS);
   lane->hurry_at = lane->late_at = lane->answer_at = NEVER;
   if (limit <= 0) return;
   limit = clamp(limit, 1, INT64_MAX / 8);

@@ -51,6 +51,7 @@ static void send_frame(cairn__edge_t *e, const cairn__frame_t *f) {
 
 static void await(cairn__edge_t *kid) {
   kid->waiting = true;
+  kid->noted = false;
   kid->lane->awaited++;
 }
 
@@ -418,6 +419,12 @@ static void from_kid(cairn__edge_t *kid) {
   cairn__lane_t *lane = kid->lane;
   const cairn__frame_t *f = &kid->frame;
   if (!kid->waiting) return; /* it came after we gave it up */
+  if (f->kind == CAIRN__NOTE &&
+      (lane->phase == CAIRN__GATHER || lane->phase == CAIRN__OFFERED)) {
+    cairn__take_note(kid);
+    cairn__edge_expect(kid);
+    return;
+  }
   if (lane->phase == CAIRN__GATHER && f->kind == CAIRN__UP) {
     cairn__frame_combine(lane, f);
   } else if (lane->phase == CAIRN__OFFERED && f->kind == CAIRN__ACK) {
@@ -445,6 +452,7 @@ static bool in_turn(const cairn__lane_t *lane, const cairn__frame_t *f) {
              (reported && lane->down != NULL && f->payload == lane->down_n);
     case CAIRN__DROP: /* the payloads stay until the end of the vote */
     case CAIRN__HURRY:
+    case CAIRN__ASK:
       return true;
     default:
       return false;
@@ -466,6 +474,8 @@ static void from_parent(cairn__lane_t *lane) {
     cairn__edge_send(parent, lane->up, lane->up_n);
   else if (f->kind == CAIRN__OFFER)
     on_offer(lane);
+  else if (f->kind == CAIRN__ASK)
+    cairn__deadline_asked(lane, f->max_value);
   else if (f->kind == CAIRN__HURRY)
     cairn__deadline_hurry(lane, f->max_value);
   cairn__edge_expect(parent);
