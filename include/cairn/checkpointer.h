@@ -26,7 +26,7 @@ typedef struct cairn_checkpointer_opts {
   /* How long ranks wait for one another, and the store for a call, before that
    * is an error that names who and where; 0: 20 minutes. The writing of a save
    * gets one second more for each 10 MB that the rank with the most writes. A
-   * rank whose own work takes three quarters of that tells the others so. */
+   * rank whose own work takes five eighths of that tells the others so. */
   int64_t deadline_ms;
   /* When it is worth a warning in the log; 0: a quarter of the deadline, at
    * most 30 s. The writing gets one second more for each 80 MB. */

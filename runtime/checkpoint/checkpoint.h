@@ -122,7 +122,7 @@ cairn__limits_t cairn__limits(const cairn_checkpointer_opts_t *o,
                               int64_t bytes);
 /* What a rank's own work gets: less, so that it still comes to the vote. */
 static inline int64_t cairn__work_ms(cairn__limits_t limits) {
-  return limits.late_ms - limits.late_ms / 4;
+  return limits.late_ms - limits.late_ms / 8 * 3;
 }
 
 /* --- checkpointer.c --- */
@@ -169,8 +169,8 @@ void cairn__save_warn(const cairn_save_t *s, int64_t waited_ms);
 void cairn__save_late(cairn_save_t *s);
 
 /* --- save_watch.c, loop thread --- */
-void cairn__save_watch(cairn_save_t *s); /* from now on */
-void cairn__save_unwatch(cairn_save_t *s);
+void cairn__save_watch(cairn_save_t *s);      /* from now on */
+int64_t cairn__save_unwatch(cairn_save_t *s); /* ms since then */
 void cairn__save_watch_close(cairn_save_t *s, void (*fn)(cairn_save_t *s));
 
 /* --- save_pack.c --- */

@@ -397,13 +397,14 @@ static void on_vote(cairn__vote_t *v) {
 static void vote(cairn_save_t *s) {
   cairn__vote_t *v = &s->vote;
   cairn__limits_t limits = cairn__limits(&s->ck->opts, s->slowest);
-  cairn__save_unwatch(s);
+  int64_t elapsed = cairn__save_unwatch(s);
   *v = (cairn__vote_t){.op = OP_SAVE,
                        .phase = (uint32_t)s->phase,
                        .phase_name = phase_name(s->phase),
                        .step = s->step,
                        .deadline_ms = limits.late_ms,
                        .soft_limit_ms = limits.soft_ms,
+                       .elapsed_ms = elapsed,
                        .all_bits = ~UINT64_C(0),
                        .user = s};
   load_vote(s, v);

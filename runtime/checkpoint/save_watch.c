@@ -42,8 +42,9 @@ void cairn__save_watch(cairn_save_t *s) {
   arm(s, s->watch_began);
 }
 
-void cairn__save_unwatch(cairn_save_t *s) {
+int64_t cairn__save_unwatch(cairn_save_t *s) {
   uv_timer_stop(&s->timer);
+  return (int64_t)(now_of(s) - s->watch_began);
 }
 
 static void on_closed(uv_handle_t *h) {

@@ -57,6 +57,7 @@ struct cairn__vote {
   int64_t step;           /* -1 where there is none */
   uint64_t hash;          /* of options or plan; 0: not compared */
   int64_t deadline_ms, soft_limit_ms;
+  int64_t elapsed_ms; /* of the deadline, before the vote was entered */
 
   /* in/out, combined over ranks */
   uint64_t all_bits; /* AND over ranks */

@@ -260,6 +260,7 @@ void cairn__take_note(cairn__edge_t *kid);
 
 void cairn__deadline_start(cairn__lane_t *lane);
 void cairn__deadline_stop(cairn__lane_t *lane);
+void cairn__deadline_due(cairn__lane_t *lane); /* from a clock */
 /* The parent wants to know whom we wait for. */
 void cairn__deadline_asked(cairn__lane_t *lane, int64_t grace_ms);
 /* The parent's time is running out. */

@@ -62,7 +62,7 @@ static void check_held(const struct cell *c) {
   if (c->outcome[0].code == CAIRN_OK) return;
   cr_assert(c->hit);
   cr_assert_eq(c->outcome[0].code, CAIRN_TIMED_OUT);
-  assert_has(c->outcome[0].message, " has not ended within 1200 ms");
+  assert_has(c->outcome[0].message, " has not ended within 1000 ms");
   matrix_names_victim(c);
   warned(c);
 }
