@@ -82,8 +82,10 @@ struct cairn_save {
   bool timer_made;
   uint64_t watch_began, soft_at, late_at;
   void (*watch_closed)(cairn_save_t *save);
-  bool stuck; /* work is still out that the save went on without */
-  bool over;  /* the outcome has been told */
+  bool stuck;   /* work is still out that the save went on without */
+  bool unclean; /* clean-up was left for when it comes back */
+  bool voted;   /* in the last vote */
+  bool over;    /* the outcome has been told */
 
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */

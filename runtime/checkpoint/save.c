@@ -225,7 +225,7 @@ static bool is_clean_up(int phase) {
 }
 
 /* What the save went on without has come back. If the outcome has been told
- * meanwhile, clean-up is left. */
+ * meanwhile, only clean-up is left. */
 static void on_stuck(cairn_save_t *s, cairn_wait_t *w) {
   s->stuck = false;
   /* It may have been the claim, for which the id is made; or a rank's writes,
@@ -233,7 +233,7 @@ static void on_stuck(cairn_save_t *s, cairn_wait_t *w) {
   s->claimed |= cairn_wait_result(w, &s->late) == CAIRN_OK && s->id[0] != 0;
   if (!s->over) return;
   s->late = (cairn_error_t){0};
-  s->phase = CLEAN;
+  s->phase = CLOSE;
   s->at = 0;
   advance(s);
 }
@@ -264,6 +264,7 @@ void cairn__save_late(cairn_save_t *s) {
     cairn_within(&err, "not confirmed (the step may be there)");
   cairn_error_copy(is_clean_up(s->phase) ? &s->late : &s->err, &err);
   s->stuck = true;
+  s->unclean |= s->phase == CLEAN;
   s->phase++;
   s->at = 0;
   advance(s);
@@ -378,6 +379,7 @@ static void forget_told(cairn_save_t *s, const cairn__vote_t *v) {
 
 static void on_vote(cairn__vote_t *v) {
   cairn_save_t *s = v->user;
+  s->voted = s->phase == VISIBLE;
   forget_told(s, v);
   if (s->err.code == CAIRN_OK)
     unload_vote(s, v);
@@ -413,7 +415,7 @@ static void vote(cairn_save_t *s) {
 }
 
 static bool is_skipped(const cairn_save_t *s) {
-  return s->over || ((s->phase == GATHER || s->phase == PLAN) && !s->exchange);
+  return s->voted || ((s->phase == GATHER || s->phase == PLAN) && !s->exchange);
 }
 
 /* --- the end --- */
@@ -514,8 +516,19 @@ static bool is_off(const cairn_save_t *s) {
   return s->err.code != CAIRN_OK;
 }
 
+/* Clean-up that was left comes after the last vote at the latest, while the
+ * stores are open. */
+static void catch_up(cairn_save_t *s) {
+  s->unclean |= s->phase == CLEAN && s->stuck;
+  if (s->phase != CLOSE || s->stuck || !s->unclean) return;
+  s->unclean = false;
+  s->phase = CLEAN;
+  s->at = 0;
+}
+
 static void advance(cairn_save_t *s) {
   while (s->phase < DONE) {
+    catch_up(s);
     if (is_vote(s->phase) && !is_skipped(s)) {
       if (s->phase == WRITTEN && s->err.code == CAIRN_OK) resolve_written(s);
       vote(s);
