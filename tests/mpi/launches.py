@@ -3,6 +3,7 @@
 usage: launches.py SCENARIO PROGRAM MPIRUN...
 
   round_trip-MODE   saved on 1, 2 and 4 ranks, restored on the same and on others
+  levels            the same, shorter, in poll mode at each thread level
   killed, stopped   a rank dies or stops in the middle of a save, under
                     --enable-recovery; the others are told who
   ended             the same without that option: mpirun ends the job
@@ -59,6 +60,13 @@ def read_lines(job):
     return lines
 
 
+def levels():
+    for mode in "single", "funneled", "serialized", "poll":
+        with tempfile.TemporaryDirectory() as root:
+            run(2, "save", mode, root)
+            run(3, "restore", mode, root, 3)
+
+
 RANKS = 4
 # (victim, its store call): the primary and another rank, in the votes of
 # different phases
@@ -100,6 +108,8 @@ def ended():
 
 if scenario.startswith("round_trip-"):
     round_trip(scenario.split("-")[1])
+elif scenario == "levels":
+    levels()
 elif scenario == "ended":
     ended()
 else:

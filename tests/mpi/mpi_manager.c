@@ -1,4 +1,6 @@
-/* Saves and restores under mpirun: mpi_manager SCENARIO thread|poll ROOT [...]
+/* Saves and restores under mpirun: mpi_manager SCENARIO MODE ROOT [...]
+ *
+ * MODE: thread, or poll with MPI_THREAD_MULTIPLE, serialized, funneled, single.
  *
  *   save ROOT                steps 1 to 3
  *   restore ROOT STEP        the latest, which must be STEP
@@ -237,10 +239,25 @@ static bool run(int argc, char **argv) {
   return false;
 }
 
+static int level_of(const char *mode) {
+  static const struct {
+    const char *name;
+    int level;
+  } modes[] = {{"thread", MPI_THREAD_MULTIPLE},
+               {"poll", MPI_THREAD_MULTIPLE},
+               {"serialized", MPI_THREAD_SERIALIZED},
+               {"funneled", MPI_THREAD_FUNNELED},
+               {"single", MPI_THREAD_SINGLE}};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    if (strcmp(mode, modes[i].name) == 0) return modes[i].level;
+  return -1;
+}
+
 int main(int argc, char **argv) {
   if (argc < 3) return 2;
-  poll_mode = strcmp(argv[2], "poll") == 0;
-  int want = poll_mode ? MPI_THREAD_FUNNELED : MPI_THREAD_MULTIPLE, got;
+  poll_mode = strcmp(argv[2], "thread") != 0;
+  int want = level_of(argv[2]), got;
+  if (want < 0) return 2;
   MPI_Init_thread(&argc, &argv, want, &got);
   if (got != want) {
     printf("skipped: MPI provides thread level %d, not %d\n", got, want);
