@@ -91,13 +91,22 @@ void ranks_run(int n, void (*fn)(rank_env_t *env), void *arg) {
   ranks_run_prepared(n, NULL, fn, arg);
 }
 
+static char *make_dir(const char *base) {
+  char path[256];
+  snprintf(path, sizeof(path), "%s/cairn-test-XXXXXX", base);
+  return mkdtemp(path) != NULL ? strdup(path) : NULL;
+}
+
 char *temp_dir(void) {
   const char *base = getenv("TMPDIR");
-  char path[256];
-  snprintf(path, sizeof(path), "%s/cairn-test-XXXXXX",
-           base != NULL ? base : "/tmp");
-  cr_assert_not_null(mkdtemp(path));
-  return strdup(path);
+  char *dir = make_dir(base != NULL ? base : "/tmp");
+  cr_assert_not_null(dir);
+  return dir;
+}
+
+char *temp_dir_in_memory(void) {
+  char *dir = make_dir("/dev/shm");
+  return dir != NULL ? dir : temp_dir();
 }
 
 void temp_dir_remove(char *dir) {

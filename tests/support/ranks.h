@@ -34,6 +34,9 @@ void ranks_run_hosts(int n, const char *const *hosts,
 /* A fresh directory below the system's temporary one, removed by
  * temp_dir_remove. For free(). */
 char *temp_dir(void);
+/* The same in memory, if there is such a place: where a sync must not take
+ * longer than a deadline. */
+char *temp_dir_in_memory(void);
 void temp_dir_remove(char *dir);
 
 #endif
