@@ -260,9 +260,13 @@ void cairn__save_late(cairn_save_t *s) {
   cairn__limits_t limits = cairn__limits(&s->ck->opts, s->slowest);
   cairn_fail(&err, CAIRN_TIMED_OUT, "%s has not ended within %lld ms",
              work_name(s->phase), (long long)cairn__work_ms(limits));
-  if (s->phase == PUBLISH)
-    cairn_within(&err, "not confirmed (the step may be there)");
   cairn_error_copy(is_clean_up(s->phase) ? &s->late : &s->err, &err);
+  /* All are told so, and somebody may use the step by the time it comes back:
+   * it is not withdrawn then. */
+  if (s->publishing && !s->published) {
+    cairn_within(&s->err, "not confirmed (the step may be there)");
+    s->publishing = false;
+  }
   s->stuck = true;
   s->unclean |= s->phase == CLEAN;
   s->phase++;

@@ -6,7 +6,8 @@
 #include "checkpoint/checkpoint.h"
 
 static cairn_code_t options(cairn_checkpointer_opts_t *o, cairn_error_t *err) {
-  return cairn__checkpointer_opts(o, o, err);
+  cairn_checkpointer_opts_t in = *o;
+  return cairn__checkpointer_opts(&in, o, err);
 }
 
 static void deadline_is(const char *text, int64_t want_ms) {

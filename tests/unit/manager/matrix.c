@@ -46,8 +46,10 @@ void matrix_close(cairn_manager_t *m) {
 
 void matrix_save(cairn_manager_t *m, state_t *s, int step, cairn_error_t *err) {
   state_fill(s, step);
-  if (cairn_manager_save(m, step, s->tree, NULL, err) == CAIRN_OK)
-    cairn_manager_wait(m, -1, err);
+  cairn_manager_save(m, step, s->tree, NULL, err);
+  /* Also after an error: a rank that had it from the call is told once more if
+   * the others hear of it only now. */
+  cairn_manager_wait(m, -1, err);
 }
 
 void matrix_save_well(cairn_manager_t *m, state_t *s, int step) {
