@@ -24,8 +24,15 @@ typedef struct cairn_checkpointer_opts {
   const cairn_strategy_t *strategy; /* NULL: the default one. Borrowed */
   int64_t chunk_bytes;              /* target of a chunk; 0: the profile's */
   bool no_compression;
-  bool not_durable;    /* no fsync: a power loss may leave a broken step */
-  int64_t deadline_ms; /* of every vote; 0: 20 minutes */
+  bool not_durable; /* no fsync: a power loss may leave a broken step */
+  /* How long ranks wait for one another, and the store for a call, before that
+   * is an error that names who and where; 0: 20 minutes. The writing of a save
+   * gets one second more for each 10 MB that the rank with the most writes. A
+   * rank whose own work takes five eighths of that tells the others so. */
+  int64_t deadline_ms;
+  /* When it is worth a warning in the log; 0: a quarter of the deadline, at
+   * most 30 s. The writing gets one second more for each 80 MB. */
+  int64_t soft_limit_ms;
   cairn_snapshot_t snapshot;
   /* Staging memory that opening makes ready, so that the first save copies as
    * fast as the next ones: bytes of this rank's largest item. 0: the first save
@@ -72,10 +79,12 @@ CAIRN_API void cairn_save_stats(cairn_save_t *save, cairn_save_stats_t *out);
 CAIRN_API void cairn_save_unref(cairn_save_t *save);
 
 /* Opens a checkpointer; *out is the caller's, for cairn_checkpointer_close.
- * opts may be NULL. Collective, blocking. CAIRN_INVALID: what is wrong with the
- * options of a rank; CAIRN_MISMATCH: ranks brought different ones (strategy and
- * snapshot may differ): either on all ranks. CAIRN_TIMED_OUT: ranks that did
- * not come; CAIRN_NO_MEMORY. */
+ * opts may be NULL. Collective, blocking. Environment over options:
+ * CAIRN_DEADLINE, CAIRN_SOFT_LIMIT, in seconds ("90") or milliseconds
+ * ("250ms"). CAIRN_INVALID: what is wrong with the options of a rank;
+ * CAIRN_MISMATCH: ranks brought different ones (strategy, snapshot and soft
+ * limit may differ): either on all ranks. CAIRN_TIMED_OUT: ranks that did not
+ * come; CAIRN_NO_MEMORY. */
 CAIRN_API CAIRN_MUST_CHECK cairn_code_t
 cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
                         const cairn_checkpointer_opts_t *opts,
@@ -131,7 +140,8 @@ CAIRN_API cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
                                                int64_t timeout_ms,
                                                cairn_error_t *err);
 /* wait, then frees (also on failure, but for CAIRN_TIMED_OUT of a call with a
- * limit: call again). NULL is fine. */
+ * limit: call again). A save that failed because the store did not answer may
+ * still be waiting for it, and then so does close. NULL is fine. */
 CAIRN_API cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
                                                 int64_t timeout_ms,
                                                 cairn_error_t *err);

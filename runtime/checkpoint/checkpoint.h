@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <uv.h>
 
 #include "cairn/checkpointer.h"
 #include "checkpoint/context.h"
@@ -26,6 +27,8 @@ struct cairn_checkpointer {
   pthread_mutex_t lock;
   cairn_save_t *current;    /* in flight, or the last one; a reference */
   cairn_error_t background; /* of a save that failed, until someone is told */
+  cairn_save_t *stuck; /* over for its caller, but a store call of it is still
+                          out; a reference, or NULL */
 
   /* Loop thread: the plan that all ranks agreed on, and what it was made from.
    */
@@ -72,6 +75,18 @@ struct cairn_save {
   bool told;     /* the caller has had the error of the snapshot already */
   bool was_well; /* before the vote at hand */
   uint64_t description_hash;
+  int64_t slowest; /* bytes of the rank that has the most, once agreed on */
+
+  /* save_watch.c; times are the loop's, in ms */
+  uv_timer_t timer;
+  bool timer_made;
+  uint64_t watch_began, soft_at, late_at;
+  void (*watch_closed)(cairn_save_t *save);
+  bool stuck;   /* work is still out that the save went on without */
+  bool unclean; /* clean-up was left for when it comes back */
+  bool voted;   /* in the last vote */
+  bool over;    /* the outcome has been told */
+
   cairn_kv_t *root;
   cairn_kv_t *step_view, *step_dir; /* primary: the step's own directory */
   struct cairn__beat *beat;
@@ -89,11 +104,35 @@ struct cairn_save {
   void (*on_done)(void *arg, cairn_save_t *save);
   void *on_done_arg;
 
-  cairn_future_t *written, *done;
+  cairn_future_t *written, *done, *released; /* released: nothing is out */
   bool written_resolved;
   int64_t begun_ns;
   atomic_llong blocked_ns, written_ns, committed_ns, bytes, stored_bytes;
 };
+
+/* --- options.c --- */
+
+/* Options with the environment's over them and defaults in, checked. */
+cairn_code_t cairn__checkpointer_opts(const cairn_checkpointer_opts_t *in,
+                                      cairn_checkpointer_opts_t *out,
+                                      cairn_error_t *err);
+/* What a vote gets when a rank has up to `bytes` to write. */
+typedef struct cairn__limits {
+  int64_t soft_ms, late_ms;
+} cairn__limits_t;
+cairn__limits_t cairn__limits(const cairn_checkpointer_opts_t *o,
+                              int64_t bytes);
+/* What a rank's own work gets: less, so that it still comes to the vote. */
+static inline int64_t cairn__work_ms(cairn__limits_t limits) {
+  return limits.late_ms - limits.late_ms / 8 * 3;
+}
+
+/* --- checkpointer.c --- */
+
+/* Waits until no save is in flight nor anything of one still out, and takes the
+ * error that waits to be told. True: it may be freed; see close. */
+bool cairn__checkpointer_end(cairn_checkpointer_t *ck, int64_t timeout_ms,
+                             cairn_error_t *err);
 
 /* --- save_begin.c, caller's thread --- */
 
@@ -127,6 +166,14 @@ cairn_code_t cairn__background_take(cairn_checkpointer_t *ck,
 
 /* --- save.c, loop thread --- */
 void cairn__save_run(cairn_task_t *t);
+/* The work under way has passed its soft limit; its deadline. */
+void cairn__save_warn(const cairn_save_t *s, int64_t waited_ms);
+void cairn__save_late(cairn_save_t *s);
+
+/* --- save_watch.c, loop thread --- */
+void cairn__save_watch(cairn_save_t *s);      /* from now on */
+int64_t cairn__save_unwatch(cairn_save_t *s); /* ms since then */
+void cairn__save_watch_close(cairn_save_t *s, void (*fn)(cairn_save_t *s));
 
 /* --- save_pack.c --- */
 /* Of names and types of the items. */

@@ -8,19 +8,6 @@
 #include "kv/kv.h"
 #include "loop/loop.h"
 
-#define DEFAULT_DEADLINE_MS (INT64_C(20) * 60 * 1000)
-
-static cairn_code_t check_opts(const cairn_checkpointer_opts_t *o,
-                               cairn_error_t *err) {
-  if (o->profile < CAIRN_PROFILE_CAIRN || o->profile > CAIRN_PROFILE_ORBAX_V1)
-    return cairn_fail(err, CAIRN_INVALID, "profile %d", (int)o->profile);
-  if (o->chunk_bytes < 0 || o->deadline_ms < 0 || o->staging_bytes < 0)
-    return cairn_fail(err, CAIRN_INVALID,
-                      "chunk_bytes, deadline_ms and staging_bytes cannot be "
-                      "negative");
-  return CAIRN_OK;
-}
-
 /* --- opening --- */
 
 /* What is wrong with this rank's options, and whether all brought the same
@@ -57,6 +44,7 @@ static cairn_future_t *start_agree(void *arg) {
       .step = -1,
       .hash = o->err.code == CAIRN_OK ? opts_hash(&o->ck->opts) : 0,
       .deadline_ms = o->ck->opts.deadline_ms,
+      .soft_limit_ms = o->ck->opts.soft_limit_ms,
       .user = o};
   cairn__agree(o->ck->call_lane, &o->vote, &o->err, on_agreed);
   return done;
@@ -104,10 +92,7 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
   if (rt == NULL || comm == NULL)
     return cairn_fail(err, CAIRN_INVALID,
                       "a checkpointer needs a runtime and a communicator");
-  cairn__options_take(opts, &o, sizeof(o));
-  if (check_opts(&o, &opening.err) != CAIRN_OK)
-    cairn_within(&opening.err, "checkpointer options");
-  if (o.deadline_ms <= 0) o.deadline_ms = DEFAULT_DEADLINE_MS;
+  cairn__checkpointer_opts(opts, &o, &opening.err);
   cairn_checkpointer_t *ck = calloc(1, sizeof(*ck));
   if (ck == NULL) return cairn_fail(err, CAIRN_NO_MEMORY, "checkpointer");
   ck->rt = rt;
@@ -181,34 +166,63 @@ cairn_code_t cairn_checkpointer_restore(cairn_checkpointer_t *ck,
   return rc;
 }
 
-cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
-                                     int64_t timeout_ms, cairn_error_t *err) {
+/* --- waiting --- */
+
+static cairn_save_t *take_ref(cairn_checkpointer_t *ck, cairn_save_t **which) {
   pthread_mutex_lock(&ck->lock);
-  cairn_save_t *s = ck->current;
+  cairn_save_t *s = *which;
   if (s != NULL) cairn__save_ref(s);
   pthread_mutex_unlock(&ck->lock);
-  bool ready = true;
-  if (s != NULL) {
-    cairn_future_wait(s->done, timeout_ms, NULL);
-    ready = cairn_future_ready(s->done);
-    cairn_save_unref(s);
-  }
-  if (!ready)
-    return cairn_fail(err, CAIRN_TIMED_OUT,
-                      "a save is still running after %lld ms",
-                      (long long)timeout_ms);
-  return cairn__background_take(ck, err);
+  return s;
+}
+
+static cairn_code_t await_done(cairn_checkpointer_t *ck, int64_t timeout_ms,
+                               cairn_error_t *err) {
+  cairn_save_t *s = take_ref(ck, &ck->current);
+  if (s == NULL) return CAIRN_OK;
+  cairn_future_wait(s->done, timeout_ms, NULL);
+  bool ready = cairn_future_ready(s->done);
+  cairn_save_unref(s);
+  if (ready) return CAIRN_OK;
+  return cairn_fail(err, CAIRN_TIMED_OUT,
+                    "a save is still running after %lld ms",
+                    (long long)timeout_ms);
+}
+
+cairn_code_t cairn_checkpointer_wait(cairn_checkpointer_t *ck,
+                                     int64_t timeout_ms, cairn_error_t *err) {
+  cairn_code_t rc = await_done(ck, timeout_ms, err);
+  return rc == CAIRN_OK ? cairn__background_take(ck, err) : rc;
+}
+
+static cairn_code_t await_idle(cairn_checkpointer_t *ck, int64_t timeout_ms,
+                               cairn_error_t *err) {
+  cairn_code_t rc = await_done(ck, timeout_ms, err);
+  if (rc != CAIRN_OK) return rc;
+  cairn_save_t *s = take_ref(ck, &ck->stuck);
+  if (s == NULL) return CAIRN_OK;
+  cairn_future_wait(s->released, timeout_ms, NULL);
+  if (!cairn_future_ready(s->released))
+    rc = cairn_fail(err, CAIRN_TIMED_OUT,
+                    "the save of %s failed, but the store has not answered a "
+                    "call of it for %lld ms more",
+                    s->name, (long long)timeout_ms);
+  cairn_save_unref(s);
+  return rc;
+}
+
+bool cairn__checkpointer_end(cairn_checkpointer_t *ck, int64_t timeout_ms,
+                             cairn_error_t *err) {
+  if (await_idle(ck, timeout_ms, err) != CAIRN_OK) return false;
+  /* With a limit "timed out" may be the wait or the save: the caller, who
+   * cannot tell either, calls again. */
+  return cairn__background_take(ck, err) != CAIRN_TIMED_OUT || timeout_ms < 0;
 }
 
 cairn_code_t cairn_checkpointer_close(cairn_checkpointer_t *ck,
                                       int64_t timeout_ms, cairn_error_t *err) {
   cairn_error_t local = {0};
   if (ck == NULL) return CAIRN_OK;
-  /* With a limit "timed out" may be the wait or the save: the caller, who
-   * cannot tell either, calls again. */
-  if (cairn_checkpointer_wait(ck, timeout_ms, &local) == CAIRN_TIMED_OUT &&
-      timeout_ms >= 0)
-    return cairn_error_copy(err, &local);
-  checkpointer_free(ck);
+  if (cairn__checkpointer_end(ck, timeout_ms, &local)) checkpointer_free(ck);
   return cairn_error_copy(err, &local);
 }

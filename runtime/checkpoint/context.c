@@ -12,6 +12,7 @@ void *cairn_item_stage(cairn_item_ctx_t *ctx, size_t n) {
   p->slabs = slabs;
   if (cairn__pool_get(p->pool, n, &slabs[p->num_slabs], NULL) != CAIRN_OK)
     return NULL;
+  p->staged += (int64_t)n;
   return cairn__slab_data(slabs[p->num_slabs++]);
 }
 

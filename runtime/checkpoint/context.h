@@ -11,6 +11,7 @@ struct cairn_item_private {
   cairn__pool_t *pool; /* NULL where nothing is staged */
   cairn__slab_t **slabs;
   size_t num_slabs;
+  int64_t staged;            /* bytes in them */
   cairn__item_place_t place; /* its strings belong to the operation */
   cairn__item_store_t *writer, *reader;
   cairn_kv_t **out; /* of the opening under way */

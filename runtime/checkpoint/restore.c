@@ -219,6 +219,7 @@ static void vote(struct restore *r) {
                       .step = r->req->step,
                       .hash = r->err.code == CAIRN_OK ? items_hash(r) : 0,
                       .deadline_ms = r->ck->opts.deadline_ms,
+                      .soft_limit_ms = r->ck->opts.soft_limit_ms,
                       .on_root = r->phase == LOADED ? give_loaded : NULL,
                       .user = r};
   cairn__agree(r->ck->call_lane, &r->vote, &r->err, on_vote);

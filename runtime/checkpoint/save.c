@@ -23,7 +23,11 @@
  *
  * After a failure nothing is started but clean-up, and no vote is missed: a
  * missing rank would leave the others waiting. A vote that says "failed" says
- * so to all, so all jump to CLEAN together. */
+ * so to all, so all jump to CLEAN together.
+ *
+ * Work that takes too long (save_watch.c) is a failure that the save goes on
+ * with while the work is still out ("stuck"): it votes, tells its outcome, and
+ * keeps its memory and stores until the work comes back; then it cleans up. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -71,6 +75,23 @@ static const char *phase_name(int phase) {
                                       [PLAN] = "plan",
                                       [WRITTEN] = "written",
                                       [VISIBLE] = "visible"};
+  return names[phase];
+}
+
+static const char *work_name(int phase) {
+  static const char *const names[] = {[OPEN] = "opening the directory",
+                                      [DESCRIBE] = "describing the state",
+                                      [CREATE] = "making the directory",
+                                      [COMBINE] = "making the plan",
+                                      [SEE] = "looking for the directory",
+                                      [COMMIT] = "writing",
+                                      [STORE] = "making it durable",
+                                      [MERGE] = "merging databases",
+                                      [FINALIZE] = "writing the item's files",
+                                      [SIDE] = "writing the step's files",
+                                      [PUBLISH] = "renaming the step",
+                                      [CLEAN] = "cleaning up",
+                                      [CLOSE] = "closing stores"};
   return names[phase];
 }
 
@@ -191,8 +212,7 @@ static cairn_future_t *start(cairn_save_t *s) {
     case PUBLISH:
       return s->primary ? cairn__save_publish(s) : NULL;
     case CLEAN:
-      return s->primary && s->claimed && !s->published ? cairn__save_clean(s)
-                                                       : NULL;
+      return s->claimed && !s->published ? cairn__save_clean(s) : NULL;
     default:
       return close_one(s);
   }
@@ -204,13 +224,64 @@ static bool is_clean_up(int phase) {
   return phase == CLEAN || phase == CLOSE;
 }
 
+/* What the save went on without has come back. If the outcome has been told
+ * meanwhile, only clean-up is left. */
+static void on_stuck(cairn_save_t *s, cairn_wait_t *w) {
+  s->stuck = false;
+  /* It may have been the claim, for which the id is made; or a rank's writes,
+   * which then came after the primary had cleaned up. */
+  s->claimed |= cairn_wait_result(w, &s->late) == CAIRN_OK && s->id[0] != 0;
+  if (!s->over) return;
+  s->late = (cairn_error_t){0};
+  s->phase = CLOSE;
+  s->at = 0;
+  advance(s);
+}
+
 static void on_work(cairn_wait_t *w) {
   cairn_save_t *s = cairn_container_of(w, cairn_save_t, wait);
+  if (s->stuck) {
+    on_stuck(s, w);
+    return;
+  }
   cairn_wait_result(w, is_clean_up(s->phase) ? &s->late : &s->err);
   advance(s);
 }
 
+void cairn__save_warn(const cairn_save_t *s, int64_t waited_ms) {
+  cairn_log(s->rt, CAIRN_LOG_WARN, "save of %s: rank %d (%s) is %s for %lld ms",
+            s->name, cairn_comm_rank(s->ck->comm),
+            cairn_comm_host(s->ck->comm, cairn_comm_rank(s->ck->comm)),
+            work_name(s->phase), (long long)waited_ms);
+}
+
+void cairn__save_late(cairn_save_t *s) {
+  cairn_error_t err = {0};
+  cairn__limits_t limits = cairn__limits(&s->ck->opts, s->slowest);
+  cairn_fail(&err, CAIRN_TIMED_OUT, "%s has not ended within %lld ms",
+             work_name(s->phase), (long long)cairn__work_ms(limits));
+  cairn_error_copy(is_clean_up(s->phase) ? &s->late : &s->err, &err);
+  /* All are told so, and somebody may use the step by the time it comes back:
+   * it is not withdrawn then. */
+  if (s->publishing && !s->published) {
+    cairn_within(&s->err, "not confirmed (the step may be there)");
+    s->publishing = false;
+  }
+  s->stuck = true;
+  s->unclean |= s->phase == CLEAN;
+  s->phase++;
+  s->at = 0;
+  advance(s);
+}
+
 /* --- votes --- */
+
+/* Bytes that this rank has to write, as far as they are known beforehand. */
+static int64_t staged_bytes(const cairn_save_t *s) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->n; i++) bytes += s->items[i].priv.staged;
+  return bytes;
+}
 
 static uint64_t options_hash(const cairn_save_t *s) {
   const cairn_checkpointer_opts_t *o = &s->ck->opts;
@@ -241,6 +312,7 @@ static void load_vote(cairn_save_t *s, cairn__vote_t *v) {
        */
       v->hash = s->err.code == CAIRN_OK ? options_hash(s) : 0;
       v->all_bits = s->exchange ? 0 : UNCHANGED;
+      v->max_value = staged_bytes(s);
       v->on_root = give_id;
       break;
     case GATHER:
@@ -276,6 +348,7 @@ static void unload_vote(cairn_save_t *s, cairn__vote_t *v) {
     case CREATED:
       if (v->received.n == 32) memcpy(s->id, v->received.p, 32);
       s->exchange = (v->all_bits & UNCHANGED) == 0;
+      s->slowest = v->max_value;
       break;
     case GATHER:
       if (s->primary && !cairn__save_keep_gathered(s, v))
@@ -298,7 +371,7 @@ static void unload_vote(cairn_save_t *s, cairn__vote_t *v) {
  * not. */
 static void say_not_confirmed(cairn_save_t *s) {
   bool unknown = s->phase == VISIBLE || (s->phase == WRITTEN && !s->primary);
-  if (unknown && s->was_well && s->err.code == CAIRN_TIMED_OUT)
+  if (unknown && s->was_well && s->vote.unheard)
     cairn_within(&s->err, "not confirmed (the step may be there)");
 }
 
@@ -310,6 +383,7 @@ static void forget_told(cairn_save_t *s, const cairn__vote_t *v) {
 
 static void on_vote(cairn__vote_t *v) {
   cairn_save_t *s = v->user;
+  s->voted = s->phase == VISIBLE;
   forget_told(s, v);
   if (s->err.code == CAIRN_OK)
     unload_vote(s, v);
@@ -322,16 +396,21 @@ static void on_vote(cairn__vote_t *v) {
     s->phase++;
   }
   s->at = 0;
+  cairn__save_watch(s);
   advance(s);
 }
 
 static void vote(cairn_save_t *s) {
   cairn__vote_t *v = &s->vote;
+  cairn__limits_t limits = cairn__limits(&s->ck->opts, s->slowest);
+  int64_t elapsed = cairn__save_unwatch(s);
   *v = (cairn__vote_t){.op = OP_SAVE,
                        .phase = (uint32_t)s->phase,
                        .phase_name = phase_name(s->phase),
                        .step = s->step,
-                       .deadline_ms = s->ck->opts.deadline_ms,
+                       .deadline_ms = limits.late_ms,
+                       .soft_limit_ms = limits.soft_ms,
+                       .elapsed_ms = elapsed,
                        .all_bits = ~UINT64_C(0),
                        .user = s};
   load_vote(s, v);
@@ -340,7 +419,7 @@ static void vote(cairn_save_t *s) {
 }
 
 static bool is_skipped(const cairn_save_t *s) {
-  return (s->phase == GATHER || s->phase == PLAN) && !s->exchange;
+  return s->voted || ((s->phase == GATHER || s->phase == PLAN) && !s->exchange);
 }
 
 /* --- the end --- */
@@ -384,32 +463,82 @@ static void keep_error(cairn_save_t *s) {
   pthread_mutex_unlock(&ck->lock);
 }
 
-/* Memory goes back first, then whoever waits may look, last of all. */
-static void finish(cairn_save_t *s) {
+static void log_late(cairn_save_t *s) {
   if (s->late.code != CAIRN_OK)
     cairn_log(s->rt, CAIRN_LOG_WARN, "cleaning up after %s: %s", s->name,
               s->late.message);
-  drop_items(s);
-  if (s->primary) cairn__owner_end(s->id);
+  s->late = (cairn_error_t){0};
+}
+
+/* True if it was s before. */
+static bool set_stuck(cairn_save_t *s, cairn_save_t *stuck) {
+  pthread_mutex_lock(&s->ck->lock);
+  bool was = s->ck->stuck == s;
+  s->ck->stuck = stuck;
+  pthread_mutex_unlock(&s->ck->lock);
+  return was;
+}
+
+/* The outcome, to whoever waits for it. */
+static void tell(cairn_save_t *s) {
+  s->over = true;
   keep_error(s);
   if (s->err.code == CAIRN_OK)
     atomic_store(&s->committed_ns, cairn__now_ns() - s->begun_ns);
   if (s->on_done != NULL) s->on_done(s->on_done_arg, s);
   resolve_written(s);
   cairn_future_resolve(s->done, &s->err);
+}
+
+/* Memory goes back first, then whoever waits may look, last of all. */
+static void finish(cairn_save_t *s) {
+  log_late(s);
+  drop_items(s);
+  if (s->primary) cairn__owner_end(s->id);
+  if (!s->over)
+    tell(s);
+  else if (set_stuck(s, NULL))
+    cairn_save_unref(s);
+  cairn_future_resolve(s->released, NULL);
   cairn_save_unref(s);
+}
+
+/* What is out keeps the stores and the memory that it uses. */
+static void finish_stuck(cairn_save_t *s) {
+  cairn__save_unwatch(s);
+  log_late(s);
+  cairn__save_ref(s);
+  set_stuck(s, s);
+  tell(s);
+}
+
+/* A rank that has work out starts no clean-up beside it. */
+static bool is_off(const cairn_save_t *s) {
+  if (is_vote(s->phase)) return true;
+  if (s->phase == CLEAN) return s->stuck || s->err.code == CAIRN_OK;
+  if (s->phase == CLOSE) return s->stuck;
+  return s->err.code != CAIRN_OK;
+}
+
+/* Clean-up that was left comes after the last vote at the latest, while the
+ * stores are open. */
+static void catch_up(cairn_save_t *s) {
+  s->unclean |= s->phase == CLEAN && s->stuck;
+  if (s->phase != CLOSE || s->stuck || !s->unclean) return;
+  s->unclean = false;
+  s->phase = CLEAN;
+  s->at = 0;
 }
 
 static void advance(cairn_save_t *s) {
   while (s->phase < DONE) {
+    catch_up(s);
     if (is_vote(s->phase) && !is_skipped(s)) {
       if (s->phase == WRITTEN && s->err.code == CAIRN_OK) resolve_written(s);
       vote(s);
       return;
     }
-    bool skip = is_vote(s->phase) || (s->phase == CLEAN && !s->err.code) ||
-                (s->err.code != CAIRN_OK && !is_clean_up(s->phase));
-    cairn_future_t *next = skip ? NULL : start(s);
+    cairn_future_t *next = is_off(s) ? NULL : start(s);
     if (next != NULL) {
       cairn_then(next, &s->wait, on_work);
       return;
@@ -417,11 +546,15 @@ static void advance(cairn_save_t *s) {
     s->phase++;
     s->at = 0;
   }
-  finish(s);
+  if (s->stuck)
+    finish_stuck(s);
+  else
+    cairn__save_watch_close(s, finish);
 }
 
 void cairn__save_run(cairn_task_t *t) {
   cairn_save_t *s = cairn_container_of(t, cairn_save_t, task);
   s->phase = OPEN;
+  cairn__save_watch(s);
   advance(s);
 }

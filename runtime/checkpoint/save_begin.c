@@ -40,6 +40,7 @@ static void save_free(cairn_save_t *s) {
   cairn__binding_free(&s->binding);
   cairn_future_unref(s->written);
   cairn_future_unref(s->done);
+  cairn_future_unref(s->released);
   free(s);
 }
 
@@ -162,9 +163,12 @@ static cairn_save_t *save_new(cairn_checkpointer_t *ck,
   s->on_done_arg = req->on_done_arg;
   bool written = cairn__promise(ck->rt, &s->written);
   bool done = cairn__promise(ck->rt, &s->done);
-  if (written && done && s->dir != NULL && s->name != NULL) return s;
+  bool released = cairn__promise(ck->rt, &s->released);
+  if (written && done && released && s->dir != NULL && s->name != NULL)
+    return s;
   if (written) cairn_future_resolve(s->written, NULL);
   if (done) cairn_future_resolve(s->done, NULL);
+  if (released) cairn_future_resolve(s->released, NULL);
   save_free(s);
   return NULL;
 }
@@ -203,6 +207,17 @@ static cairn_code_t wait_for_previous(cairn_checkpointer_t *ck,
   return cairn__background_take(ck, err);
 }
 
+/* What a save that is over still has out uses what a new one would change. */
+static cairn_code_t check_stuck(cairn_checkpointer_t *ck, cairn_error_t *err) {
+  pthread_mutex_lock(&ck->lock);
+  if (ck->stuck != NULL)
+    cairn_fail(err, CAIRN_BUSY,
+               "the store has not yet answered a call of the save of %s",
+               ck->stuck->name);
+  pthread_mutex_unlock(&ck->lock);
+  return err->code;
+}
+
 cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
                                const cairn__save_request_t *req,
                                cairn_save_t **out, cairn_error_t *err) {
@@ -217,7 +232,8 @@ cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
   /* A rank whose items are wrong or whose snapshot fails still takes part,
    * since the others must hear of it; but its own caller hears now. */
   s->begun_ns = begun;
-  s->told = snapshot_items(s, req, &s->err) != CAIRN_OK;
+  s->told = check_stuck(ck, &s->err) != CAIRN_OK ||
+            snapshot_items(s, req, &s->err) != CAIRN_OK;
   cairn_error_copy(&local, &s->err);
   replace_current(ck, s);
   atomic_store(&s->blocked_ns, cairn__now_ns() - begun);

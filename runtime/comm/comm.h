@@ -15,7 +15,9 @@
  *   v->phase = PHASE_WRITTEN; v->step = step; ...
  *   cairn__agree(op->lane, v, &op->err, on_vote);
  *
- * Deadlines: vote.deadline_ms (0: the lane's default). When it passes, the vote
+ * Limits: at vote.soft_limit_ms (0: a quarter of the deadline, at most 30 s) a
+ * rank that waits says so in the log, and for whom; nothing else happens. When
+ * vote.deadline_ms (0: the lane's default) has passed, the vote
  * ends with CAIRN_TIMED_OUT naming the ranks (and hosts) not heard from, and
  * the phase; the lane is then closed to further use: votes on it end with
  * CAIRN_CLOSED at once. An error that a rank brought stays the error even then.
@@ -54,7 +56,8 @@ struct cairn__vote {
   const char *phase_name; /* static; for messages */
   int64_t step;           /* -1 where there is none */
   uint64_t hash;          /* of options or plan; 0: not compared */
-  int64_t deadline_ms;
+  int64_t deadline_ms, soft_limit_ms;
+  int64_t elapsed_ms; /* of the deadline, before the vote was entered */
 
   /* in/out, combined over ranks */
   uint64_t all_bits; /* AND over ranks */
@@ -77,6 +80,7 @@ struct cairn__vote {
    * returns. received: the root's `down`, on every rank, until fn returns. */
   cairn_bytes_t *gathered;
   cairn_bytes_t received;
+  bool unheard; /* the error is the vote's own: some were not heard from */
 
   /* the room's own */
   cairn_error_t *err;

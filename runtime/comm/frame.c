@@ -146,7 +146,9 @@ void cairn__frame_combine(cairn__lane_t *lane, const cairn__frame_t *f) {
   cairn__frame_t *sum = &lane->sum;
   bool other_call =
       f->op != sum->op || f->phase != sum->phase || f->seq != sum->seq;
-  if (other_call || f->step != sum->step) fail_calls(lane, f);
+  /* Steps that differ are told once: after that the error is agreed on. */
+  bool told = lane->verdict.weight == CAIRN__W_AGREED;
+  if (other_call || (f->step != sum->step && !told)) fail_calls(lane, f);
   /* How many votes the two calls still have is not known: no vote after this
    * one could be told from the other call's. */
   if (other_call) sum->flags |= CAIRN__F_ENDS;

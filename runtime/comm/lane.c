@@ -23,6 +23,9 @@ static bool init_edges(cairn__lane_t *lane) {
     cairn__edge_init(lane, &lane->kids[n], r);
     lane->kids[n].tail = malloc(tail);
     if (lane->kids[n++].tail == NULL) return false;
+    if (comm->heights[r] == 0) continue;
+    lane->kids[n - 1].note = malloc(lane->bitmap_n);
+    if (lane->kids[n - 1].note == NULL) return false;
   }
   return true;
 }
@@ -34,7 +37,7 @@ static bool init(cairn__lane_t *lane) {
   lane->bitmap_n = (size + 7) / 8;
   lane->n_kids = count_kids(lane->comm);
   lane->kids = calloc((size_t)lane->n_kids + 1, sizeof *lane->kids);
-  lane->missing = calloc(2, lane->bitmap_n);
+  lane->missing = calloc(3, lane->bitmap_n);
   lane->tail_up = malloc(CAIRN_MESSAGE_BYTES + lane->bitmap_n);
   lane->tail_down = malloc(CAIRN_MESSAGE_BYTES + lane->bitmap_n);
   if (lane->comm->rank == 0)
@@ -46,13 +49,16 @@ static bool init(cairn__lane_t *lane) {
       cairn_future_ready(lane->closed)) /* the one for "no memory" */
     return false;
   lane->awaited_set = lane->missing + lane->bitmap_n;
+  lane->note = lane->awaited_set + lane->bitmap_n;
   return init_edges(lane);
 }
 
 static void free_lane(cairn__lane_t *lane) {
   if (lane == NULL) return;
-  for (int i = 0; lane->kids != NULL && i < lane->n_kids; i++)
+  for (int i = 0; lane->kids != NULL && i < lane->n_kids; i++) {
     free(lane->kids[i].tail);
+    free(lane->kids[i].note);
+  }
   free(lane->parent.tail);
   free(lane->kids);
   free(lane->missing);

@@ -5,16 +5,18 @@
  *   UP     up    call, bits, worst error of the subtree, length of its payloads
  *   GO     down  there is memory: send the payloads     (only if there are any)
  *   DROP   down  do not: something failed               (only if there are any)
+ *   ASK    down  whom do you wait for?              (only after a soft limit)
+ *   NOTE   up    these ranks                            (only if asked)
  *   HURRY  down  time is short: say what you have       (only near a deadline)
  *   OFFER  down  the root has bytes for all, this many  (only if it has)
  *   ACK    up    there is memory for them in the subtree, or not
  *   FINAL  down  the outcome; ends the vote
  *
- * UP, ACK and FINAL are followed by a tail (error text, then a bitmap of ranks
- * not heard from) if they announce one; GO is answered, and FINAL followed, by
- * the payload in pieces. So a vote that goes well and carries nothing is two
- * messages of 128 bytes an edge. Memory for payloads is asked for before an
- * outcome is decided, so that its lack is part of the outcome. */
+ * UP, ACK, NOTE and FINAL are followed by a tail (error text, then a bitmap of
+ * ranks not heard from) if they announce one; GO is answered, and FINAL
+ * followed, by the payload in pieces. So a vote that goes well and carries
+ * nothing is two messages of 128 bytes an edge. Memory for payloads is asked
+ * for before an outcome is decided, so that its lack is part of the outcome. */
 #ifndef CAIRN_COMM_LANE_H_
 #define CAIRN_COMM_LANE_H_
 
@@ -23,13 +25,15 @@
 #include "comm/transport.h"
 
 /* Of this layout and protocol; ranks compare it when they open. */
-#define CAIRN__FRAME_MAGIC 0x316e7243u
+#define CAIRN__FRAME_MAGIC 0x326e7243u
 
 typedef enum cairn__frame_kind {
   CAIRN__UP,
   CAIRN__GO,
   CAIRN__DROP,
   CAIRN__HURRY,
+  CAIRN__ASK,
+  CAIRN__NOTE,
   CAIRN__OFFER,
   CAIRN__ACK,
   CAIRN__FINAL,
@@ -60,7 +64,7 @@ typedef struct cairn__frame {
   uint64_t hash;
   uint32_t op, phase;
   uint64_t all_bits, any_bits;
-  int64_t max_value; /* HURRY: the grace per level, in ms */
+  int64_t max_value; /* HURRY, ASK: the grace per level, in ms */
   uint64_t payload;
   int32_t code, sys_errno, origin,
       from;      /* the worst error, and who brought it */
@@ -89,7 +93,9 @@ typedef struct cairn__verdict {
 typedef struct cairn__edge {
   cairn__lane_t *lane;
   int rank;
-  bool waiting; /* a child: something is due from it in this phase */
+  bool waiting;  /* a child: something is due from it in this phase */
+  bool noted;    /* it is there, and waits for those in note */
+  uint8_t *note; /* a set of ranks; NULL: it has no children */
 
   cairn__msg_t in;
   enum {
@@ -143,8 +149,8 @@ struct cairn__lane {
 
   cairn__frame_t sum; /* own call and values, combined with the subtree's */
   cairn__verdict_t verdict;
-  uint8_t *missing;     /* ranks not heard from */
-  uint8_t *awaited_set; /* deadline.c: space for a set of ranks */
+  uint8_t *missing;            /* ranks not heard from */
+  uint8_t *awaited_set, *note; /* ask.c: space for sets of ranks */
   bool any_missing;
   cairn__frame_t frames[CAIRN__FRAME_KINDS]; /* being sent */
   uint8_t *tail_up, *tail_down;
@@ -162,8 +168,8 @@ struct cairn__lane {
   /* deadline.c; times are the loop's, in ms */
   uv_timer_t timer;
   bool timer_made, hurried;
-  uint64_t started, soft_at, hurry_at, late_at, answer_at;
-  int64_t deadline_ms, grace_ms;
+  uint64_t started, soft_at, warn_at, note_at, hurry_at, late_at, answer_at;
+  int64_t deadline_ms, grace_ms, ask_grace_ms;
 
   cairn_future_t *closed; /* made at open, so that closing cannot fail */
   bool kept; /* a message could not be taken back: nothing is freed */
@@ -239,11 +245,24 @@ void cairn__vote_abandon(cairn__lane_t *lane, const cairn_error_t *err);
 /* The outcome stands, but could not be passed on in time. */
 void cairn__vote_leave(cairn__lane_t *lane, const cairn_error_t *why);
 
+/* ask.c ---------------------------------------------------------------------*/
+
+/* Asks the children that are awaited and may be waiting themselves. False:
+ * there are none. */
+bool cairn__ask(cairn__lane_t *lane, int64_t grace_ms);
+/* Whom this rank waits for, as far as it knows: a set of ranks. */
+const uint8_t *cairn__awaited(cairn__lane_t *lane);
+void cairn__answer(cairn__lane_t *lane); /* to the parent that asked */
+void cairn__take_note(cairn__edge_t *kid);
+
 /* deadline.c
  * ------------------------------------------------------------------*/
 
 void cairn__deadline_start(cairn__lane_t *lane);
 void cairn__deadline_stop(cairn__lane_t *lane);
+void cairn__deadline_due(cairn__lane_t *lane); /* from a clock */
+/* The parent wants to know whom we wait for. */
+void cairn__deadline_asked(cairn__lane_t *lane, int64_t grace_ms);
 /* The parent's time is running out. */
 void cairn__deadline_hurry(cairn__lane_t *lane, int64_t grace_ms);
 

@@ -9,6 +9,7 @@
 
 #include "comm/comm.h"
 
+#define CAIRN__NEVER UINT64_MAX
 #define CAIRN__HOST_BYTES 64 /* of a host's name, with its NUL */
 
 /* A message in flight; embedded in the lane's memory, so that sending cannot
@@ -49,6 +50,11 @@ typedef struct cairn__transport_ops {
   bool (*cancel)(void *channel, cairn__msg_t *m);
   /* Caller's thread; cannot fail. */
   void (*close)(cairn_comm_t *comm);
+  /* A clock of the transport's own, in ms, instead of the loop's (tests): alarm
+   * has cairn__deadline_due(lane) called once `at` has come, in place of an
+   * earlier wish; CAIRN__NEVER withdraws it. Both or none. */
+  uint64_t (*now)(cairn_comm_t *comm);
+  void (*alarm)(cairn__lane_t *lane, uint64_t at);
 } cairn__transport_ops_t;
 
 struct cairn_comm {

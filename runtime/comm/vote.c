@@ -51,6 +51,7 @@ static void send_frame(cairn__edge_t *e, const cairn__frame_t *f) {
 
 static void await(cairn__edge_t *kid) {
   kid->waiting = true;
+  kid->noted = false;
   kid->lane->awaited++;
 }
 
@@ -73,6 +74,7 @@ static void finish(cairn__lane_t *lane) {
   if (outcome->payload > 0)
     v->received = cairn_bytes(down, (size_t)outcome->payload);
   if (lane->verdict.weight != CAIRN__W_NONE) *v->err = lane->verdict.err;
+  v->unheard = lane->verdict.weight == CAIRN__W_LATE;
   lane->vote = NULL;
   lane->phase = CAIRN__IDLE;
   if (lane->dead) { /* messages may still use them */
@@ -394,6 +396,7 @@ void cairn__agree(cairn__lane_t *lane, cairn__vote_t *v, cairn_error_t *err,
   v->lane = lane;
   v->gathered = NULL;
   v->received = cairn_bytes(NULL, 0);
+  v->unheard = false;
   v->down = cairn_bytes(NULL, 0);
   lane->vote = v;
   if (lane->dead)
@@ -416,6 +419,12 @@ static void from_kid(cairn__edge_t *kid) {
   cairn__lane_t *lane = kid->lane;
   const cairn__frame_t *f = &kid->frame;
   if (!kid->waiting) return; /* it came after we gave it up */
+  if (f->kind == CAIRN__NOTE &&
+      (lane->phase == CAIRN__GATHER || lane->phase == CAIRN__OFFERED)) {
+    cairn__take_note(kid);
+    cairn__edge_expect(kid);
+    return;
+  }
   if (lane->phase == CAIRN__GATHER && f->kind == CAIRN__UP) {
     cairn__frame_combine(lane, f);
   } else if (lane->phase == CAIRN__OFFERED && f->kind == CAIRN__ACK) {
@@ -443,6 +452,7 @@ static bool in_turn(const cairn__lane_t *lane, const cairn__frame_t *f) {
              (reported && lane->down != NULL && f->payload == lane->down_n);
     case CAIRN__DROP: /* the payloads stay until the end of the vote */
     case CAIRN__HURRY:
+    case CAIRN__ASK:
       return true;
     default:
       return false;
@@ -464,6 +474,8 @@ static void from_parent(cairn__lane_t *lane) {
     cairn__edge_send(parent, lane->up, lane->up_n);
   else if (f->kind == CAIRN__OFFER)
     on_offer(lane);
+  else if (f->kind == CAIRN__ASK)
+    cairn__deadline_asked(lane, f->max_value);
   else if (f->kind == CAIRN__HURRY)
     cairn__deadline_hurry(lane, f->max_value);
   cairn__edge_expect(parent);

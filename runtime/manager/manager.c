@@ -273,8 +273,7 @@ cairn_code_t cairn_manager_close(cairn_manager_t *m, int64_t timeout_ms,
   if (m == NULL) return CAIRN_OK;
   if (cairn__gc_wait(m, timeout_ms, &local) != CAIRN_OK)
     return cairn_error_copy(err, &local);
-  cairn_code_t rc = cairn_checkpointer_wait(m->ck, timeout_ms, &local);
-  if (rc == CAIRN_TIMED_OUT && timeout_ms >= 0) /* as a checkpointer's close */
+  if (!cairn__checkpointer_end(m->ck, timeout_ms, &local))
     return cairn_error_copy(err, &local);
   /* A save that ended in between may have begun to delete. */
   cairn__gc_wait(m, -1, NULL);

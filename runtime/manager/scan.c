@@ -295,6 +295,7 @@ static void vote(struct scan *s) {
                             .step = -1,
                             .up = cairn_buf_bytes(&s->brought),
                             .deadline_ms = s->m->ck->opts.deadline_ms,
+                            .soft_limit_ms = s->m->ck->opts.soft_limit_ms,
                             .on_root = give_steps,
                             .user = s};
   cairn__agree(s->m->ck->call_lane, &s->vote, &s->err, on_vote);

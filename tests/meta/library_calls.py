@@ -18,7 +18,8 @@ FORBIDDEN = {
     "putenv", "unsetenv", "chdir", "umask", "uv_default_loop", "uv_queue_work",
 }
 # CAIRN_* variables, beside the options that they override.
-ENVIRONMENT_FILES = ("runtime/loop/options.c", "runtime/manager/options.c")
+ENVIRONMENT_FILES = ("runtime/loop/options.c", "runtime/checkpoint/options.c",
+                     "runtime/manager/options.c")
 ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b")
 
 nm, archives = sys.argv[1], sys.argv[2:]

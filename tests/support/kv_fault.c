@@ -123,6 +123,7 @@ struct held {
   kv_fault_t *f;
   cairn_runtime_t *rt;
   bool hold;
+  int slow_ms;
   cairn_error_t err; /* what to answer; the inner error if it is none */
   cairn_future_t *done;
   cairn_wait_t wait;
@@ -141,10 +142,19 @@ static void on_task(cairn_task_t *t) {
   answer(cairn_container_of(t, struct held, task));
 }
 
+static void on_slow(cairn_wait_t *w) {
+  cairn_wait_result(w, NULL);
+  answer(cairn_container_of(w, struct held, wait));
+}
+
 static void on_inner(cairn_wait_t *w) {
   struct held *h = cairn_container_of(w, struct held, wait);
   kv_fault_t *f = h->f;
   cairn_wait_result(w, &h->err);
+  if (h->slow_ms > 0) {
+    cairn_then(cairn_after(h->rt, h->slow_ms), &h->wait, on_slow);
+    return;
+  }
   if (!h->hold) {
     answer(h);
     return;
@@ -184,7 +194,8 @@ static cairn_future_t *spoil(cairn_runtime_t *rt, kv_fault_t *f,
   h->f = f;
   h->rt = rt;
   h->hold = rule->how == KV_FAULT_HOLD;
-  if (!h->hold) h->err = rule_error(rule);
+  h->slow_ms = rule->how == KV_FAULT_SLOW ? rule->ms : 0;
+  if (!h->hold && h->slow_ms == 0) h->err = rule_error(rule);
   cairn_future_t *done = h->done = cairn_future_new(rt);
   cairn_then(inner, &h->wait, on_inner);
   return done;
@@ -376,7 +387,7 @@ static cairn_future_t *fault_upload_begin(cairn_runtime_t *rt, void *self,
   struct store *s = self;
   kv_fault_rule_t rule;
   bool mine = meets(s->f, KV_FAULT_UPLOAD, key, &rule);
-  if (mine && rule.how != KV_FAULT_HOLD) {
+  if (mine && (rule.how == KV_FAULT_FAIL || rule.how == KV_FAULT_AFTER)) {
     cairn_error_t err = rule_error(&rule);
     return cairn_future_done(rt, &err);
   }

@@ -38,7 +38,8 @@ typedef enum kv_fault_kind {
 typedef enum kv_fault_how {
   KV_FAULT_FAIL,  /* nothing is done, and the error returned */
   KV_FAULT_AFTER, /* it is done, and the error returned all the same */
-  KV_FAULT_HOLD   /* it is done, but not ready before kv_fault_release */
+  KV_FAULT_HOLD,  /* it is done, but not ready before kv_fault_release */
+  KV_FAULT_SLOW   /* it is done, and ready `ms` later */
 } kv_fault_how_t;
 
 typedef struct kv_fault_rule {
@@ -49,6 +50,7 @@ typedef struct kv_fault_rule {
   cairn_code_t code; /* CAIRN_OK means CAIRN_IO */
   const char
       *key_part; /* only calls whose key holds this text count; or NULL */
+  int ms;
 } kv_fault_rule_t;
 
 typedef struct kv_fault kv_fault_t;

@@ -7,10 +7,17 @@
 
 #define RANKS_MAX 64
 
+/* What a rank's runtime logged as a warning or worse. */
+typedef struct rank_log {
+  int rank, warnings;
+  char text[4096]; /* line by line; what does not fit is left out */
+} rank_log_t;
+
 typedef struct rank_env {
   int rank, size;
   cairn_runtime_t *rt;
   cairn_comm_t *comm;
+  rank_log_t *log;
   void *arg;
 } rank_env_t;
 
@@ -19,10 +26,17 @@ typedef struct rank_env {
 void ranks_run_prepared(int n, void (*prepare)(cairn_runtime_t *rt, void *arg),
                         void (*fn)(rank_env_t *env), void *arg);
 void ranks_run(int n, void (*fn)(rank_env_t *env), void *arg);
+/* With a host's name per rank (NULL: this machine's). */
+void ranks_run_hosts(int n, const char *const *hosts,
+                     void (*prepare)(cairn_runtime_t *rt, void *arg),
+                     void (*fn)(rank_env_t *env), void *arg);
 
 /* A fresh directory below the system's temporary one, removed by
  * temp_dir_remove. For free(). */
 char *temp_dir(void);
+/* The same in memory, if there is such a place: where a sync must not take
+ * longer than a deadline. */
+char *temp_dir_in_memory(void);
 void temp_dir_remove(char *dir);
 
 #endif

@@ -4,11 +4,19 @@
 
 #include "base/base.h"
 
+static void keep_warning(void *arg, cairn_log_level_t level, const char *text) {
+  char *log = arg;
+  size_t n = strlen(log), cap = sizeof((struct job *)0)->logs[0];
+  if (level <= CAIRN_LOG_WARN) snprintf(log + n, cap - n, "%s\n", text);
+}
+
 static void open_runtimes(struct job *j) {
   cairn_error_t err = {0};
-  for (int r = 0; r < j->n; r++)
-    cr_assert_eq(cairn_runtime_open(NULL, &j->rts[r], &err), CAIRN_OK, "%s",
+  for (int r = 0; r < j->n; r++) {
+    cairn_runtime_opts_t o = {.log = keep_warning, .log_arg = j->logs[r]};
+    cr_assert_eq(cairn_runtime_open(&o, &j->rts[r], &err), CAIRN_OK, "%s",
                  err.message);
+  }
 }
 
 struct job *job_open(int n, int hosts, int64_t deadline_ms) {

@@ -27,6 +27,7 @@ struct job {
   cairn_comm_t *comms[JOB_MAX];
   cairn__lane_t *lanes[JOB_MAX];
   struct ballot ballots[JOB_MAX];
+  char logs[JOB_MAX][1024]; /* warnings of a rank, as far as they fit */
 };
 
 /* hosts: how many different ones, n0 ... , dealt to neighbouring ranks. */

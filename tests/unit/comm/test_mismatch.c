@@ -140,3 +140,17 @@ Test(mismatch, impossible_frames_are_errors_and_not_hangs) {
   spoilt(spoil_seq, CAIRN_MISMATCH, m);
   cr_assert_contains(m, "vote 1 here, 2 there");
 }
+
+/* A later vote of the same operation brings the error that was agreed on; that
+ * the steps still differ is no news. */
+Test(mismatch, steps_that_differ_are_told_once) {
+  struct job *j = job_open(3, 3, 60000);
+  char first[CAIRN_MESSAGE_BYTES];
+  j->ballots[2].vote.step = 6;
+  job_vote(j);
+  strcpy(first, job_same_error(j)->message);
+  for (int r = 0; r < 3; r++) j->ballots[r].vote.phase_name = "visible";
+  job_vote(j);
+  cr_assert_str_eq(job_same_error(j)->message, first);
+  job_close(j);
+}
