@@ -6,6 +6,10 @@
 #include <stdlib.h>
 
 #define SHOWN 20
+/* Lists up to this length are in the message as they are, whatever the callers
+ * put before them. Of longer ones the end, with its counts, may be cut off: so
+ * they are said first. */
+#define WHOLE ((size_t)CAIRN_MESSAGE_BYTES / 2)
 
 /* Differences ---------------------------------------------------------------
  */
@@ -36,14 +40,16 @@ static void put_list(const cairn__diff_list_t *list, const char *what,
 
 cairn_code_t cairn__diffs_fail(const cairn__diffs_t *d, cairn_error_t *err) {
   cairn_buf_t text = {0};
-  put_list(&d->missing, "not stored", &text);
+  char counts[100] = "";
+  put_list(&d->missing, "in the target but not stored", &text);
   put_list(&d->unexpected, "stored but not in the target", &text);
   put_list(&d->unfit, "of another kind, shape or type", &text);
-  cairn_fail(err, CAIRN_MISMATCH,
-             "target and stored tree differ (%zu not stored, %zu not in the "
-             "target, %zu unlike): %.*s",
-             d->missing.n, d->unexpected.n, d->unfit.n, (int)text.n,
-             (const char *)text.p);
+  if (text.n > WHOLE)
+    snprintf(counts, sizeof counts,
+             " (%zu not stored, %zu not in the target, %zu unlike)",
+             d->missing.n, d->unexpected.n, d->unfit.n);
+  cairn_fail(err, CAIRN_MISMATCH, "target and stored tree differ%s: %.*s",
+             counts, (int)text.n, (const char *)text.p);
   cairn_buf_reset(&text);
   return CAIRN_MISMATCH;
 }

@@ -99,8 +99,9 @@ static void mismatch(const char *const *parts) {
 Test(tree_match, missing_unexpected_and_unlike_are_all_named) {
   put_array(target, "w", CAIRN_F32, 8, 4, w);
   put_array(target, "x", CAIRN_F32, 2, 4, v);
-  MISMATCH("1 not stored: x", "5 not in the target", "v", "rate", "text",
-           "none", "dict", "w (float32[8, 4]; stored: float32[4, 8])");
+  MISMATCH("1 in the target but not stored: x",
+           "5 stored but not in the target", "v", "rate", "text", "none",
+           "dict", "w (float32[8, 4]; stored: float32[4, 8])");
 }
 
 Test(tree_match, another_type_of_the_same_size) {
@@ -141,7 +142,7 @@ Test(tree_match, partial_takes_what_is_asked_for) {
 Test(tree_match, partial_still_wants_every_leaf_of_the_target) {
   h.opts.partial = true;
   put_array(target, "x", CAIRN_F32, 2, 4, v);
-  MISMATCH("1 not stored: x");
+  MISMATCH("1 in the target but not stored: x");
 }
 
 Test(tree_match, first_twenty_are_named_and_all_are_counted) {
@@ -152,9 +153,25 @@ Test(tree_match, first_twenty_are_named_and_all_are_counted) {
     put_array(target, name, CAIRN_F32, 2, 4, v);
   }
   cairn_error_t err;
-  MISMATCH("45 not stored", "n00", "n19", "and 25 more");
+  MISMATCH("45 in the target but not stored", "n00", "n19", "and 25 more");
   restore(&err);
   cr_assert_null(strstr(err.message, "n20"));
+}
+
+Test(tree_match, counts_are_said_once_unless_the_lists_may_be_cut) {
+  char name[64];
+  cairn_error_t err;
+  put_array(target, "x", CAIRN_F32, 2, 4, v);
+  restore(&err);
+  cr_assert(strstr(err.message,
+                   "differ: 1 in the target but not stored: x; 6 stored but "
+                   "not in the target: "),
+            "%s", err.message);
+  for (int i = 0; i < 20; i++) {
+    snprintf(name, sizeof name, "%040d", i);
+    put_array(target, name, CAIRN_F32, 2, 4, v);
+  }
+  MISMATCH("differ (21 not stored, 6 not in the target, 0 unlike): ");
 }
 
 Test(tree_match, a_sequence_is_not_a_dict_with_digits) {
@@ -163,7 +180,7 @@ Test(tree_match, a_sequence_is_not_a_dict_with_digits) {
   cairn_leaf_t leaf = {.kind = CAIRN_LEAF_NONE};
   h.opts.partial = true;
   cr_assert_eq(cairn_tree_put(target, path, 2, &leaf, NULL, &err), CAIRN_OK);
-  MISMATCH("1 not stored: w[0]");
+  MISMATCH("1 in the target but not stored: w[0]");
 }
 
 Test(tree_match, placeholders_are_not_read) {
