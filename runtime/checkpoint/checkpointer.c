@@ -123,9 +123,12 @@ static cairn_code_t split_path(const char *path, char **dir, const char **name,
   size_t n = strlen(*dir);
   while (n > 1 && (*dir)[n - 1] == '/') (*dir)[--n] = 0;
   char *slash = strrchr(*dir, '/');
-  if (slash == NULL || slash[1] == 0 ||
-      cairn__name_is_temporary(cairn_bytes_str(slash + 1))) {
-    cairn_fail(err, CAIRN_INVALID, "%s cannot be a checkpoint's path", path);
+  bool is_root = slash == NULL || slash[1] == 0;
+  if (is_root || cairn__name_is_temporary(cairn_bytes_str(slash + 1))) {
+    cairn_fail(err, CAIRN_INVALID, "%s %s", path,
+               is_root ? "cannot be a checkpoint's path"
+                       : "is temporary by its name: being written, or left by "
+                         "a save that was killed");
     free(*dir);
     return CAIRN_INVALID;
   }

@@ -41,3 +41,25 @@ Test(checkpointer, wrong_options_of_one_rank_are_heard_by_all) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     ranks_run(3, open_one, &(struct job){wrong[i], CAIRN_INVALID});
 }
+
+static void use_temporary_path(rank_env_t *env) {
+  cairn_error_t err = {0};
+  cairn_checkpointer_t *ck;
+  cairn_item_t none[1] = {{0}};
+  cr_assert_eq(cairn_checkpointer_open(env->rt, env->comm, NULL, &ck, &err),
+               CAIRN_OK, "%s", err.message);
+  cr_expect_eq(cairn_checkpointer_restore(ck, "runs/a/7.orbax-checkpoint-tmp",
+                                          none, 0, NULL, &err),
+               CAIRN_INVALID);
+  cr_expect(strstr(err.message, "7.orbax-checkpoint-tmp is temporary"), "%s",
+            err.message);
+  err = (cairn_error_t){0};
+  cr_expect_eq(cairn_checkpointer_restore(ck, "/", none, 0, NULL, &err),
+               CAIRN_INVALID);
+  cr_expect(strstr(err.message, "/ cannot be"), "%s", err.message);
+  cr_expect_eq(cairn_checkpointer_close(ck, -1, NULL), CAIRN_OK);
+}
+
+Test(checkpointer, temporary_path_is_said_to_be_temporary) {
+  ranks_run(1, use_temporary_path, NULL);
+}
