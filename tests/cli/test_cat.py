@@ -147,6 +147,15 @@ class Written(cli.Case):
                            ("name", 'a "name"\n\n'), ("nothing", "None\n")):
             self.assertEqual(self.cairn("cat", root, leaf).out, text)
 
+    def test_float32_is_printed_as_float64_is(self):
+        """In plain form where Python's repr is: 20.0 and not 2e+01."""
+        text = self.cairn("cat", self.saved("small"), "params/w").out
+        self.assertEqual([v for row in ast.literal_eval(text) for v in row],
+                         [r - c / 64 for r in range(96) for c in range(64)])
+        self.assertTrue(text.startswith("[[0.0, -0.015625, -0.03125, "), text[:99])
+        self.assertIn(" [20.0, 19.984375, ", text)
+        self.assertNotIn("e", text)
+
     def test_path_with_slashes(self):
         root = self.saved("small")
         want = "[[1.0, -2.0],\n [inf, 0.0]]\n".replace("inf", "Infinity")

@@ -159,18 +159,20 @@ static struct number load(cairn_dtype_t t, const void *p) {
 
 /* --- text --- */
 
-static void put_real(cairn_buf_t *b, double v, bool single) {
+/* The double that reads as the float's shortest digits do: printed as doubles
+ * are, it is those digits, in the same form. */
+static double shortened(double v) {
   char text[40];
-  if (!single || !isfinite(v)) {
-    cairn_json_emit_real(v, CAIRN_JSON_PYTHON, b);
-    return;
-  }
   for (int digits = 1; digits <= 9; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, v);
     if ((double)strtof(text, NULL) == v) break;
   }
-  cairn_buf_put_str(b, text);
-  if (strpbrk(text, ".e") == NULL) cairn_buf_put_str(b, ".0");
+  return strtod(text, NULL);
+}
+
+static void put_real(cairn_buf_t *b, double v, bool single) {
+  if (single && isfinite(v)) v = shortened(v);
+  cairn_json_emit_real(v, CAIRN_JSON_PYTHON, b);
 }
 
 void put_element(cairn_buf_t *b, cairn_dtype_t t, const void *element) {
