@@ -62,6 +62,7 @@ class Written(cli.Case):
         out = self.cairn("show", self.saved()).out
         self.assertRegex(out, r"(?m)^default: pytree, ocdbt, zarr 3, 9 leaves$")
         self.assertRegex(out, r"(?m)^  params\.w +np\.ndarray +float32 +96x64 ")
+        self.assertIn(" 24.6 kB ", out)  # 96 * 64 * 4 bytes, by thousands
         self.assertRegex(out, r"(?m)^  rate +scalar +float64 .* 0\.001$")
         self.assertRegex(out, r'(?m)^  name +string +a "name"\\x0a$')
         self.assertIn('"loss": 0.25', out)

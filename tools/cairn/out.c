@@ -51,14 +51,14 @@ void out_name(cairn_bytes_t s) {
 }
 
 void put_size(cairn_buf_t *b, int64_t bytes) {
-  static const char units[] = "KMGTPE";
+  static const char units[] = "kMGTPE";
   double v = (double)bytes;
   size_t u = 0;
-  if (bytes < 1024) {
+  if (bytes < 1000) {
     cairn_buf_printf(b, "%" PRId64 " B", bytes);
     return;
   }
-  for (v /= 1024; v >= 1023.95 && units[u + 1] != 0; u++) v /= 1024;
+  for (v /= 1000; v >= 999.95 && units[u + 1] != 0; u++) v /= 1000;
   cairn_buf_printf(b, "%.1f %cB", v, units[u]);
 }
 

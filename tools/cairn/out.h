@@ -13,7 +13,7 @@ bool out_end(void);
 /* For people: what would move the cursor or end the line is escaped. */
 void out_name(cairn_bytes_t s);
 void put_name(cairn_buf_t *b, cairn_bytes_t s);
-/* 1536 as "1.5 KB"; up to 1023 as they are. */
+/* 1500 as "1.5 kB", 13 000 000 as "13.0 MB"; up to 999 as they are. */
 void put_size(cairn_buf_t *b, int64_t bytes);
 
 /* JSON: ASCII only. What JSON has no words for: {"$float": "NaN"}, and integers
