@@ -156,6 +156,11 @@ class Written(cli.Case):
         self.assertIn(" [20.0, 19.984375, ", text)
         self.assertNotIn("e", text)
 
+    def test_item_asked_for_as_a_leaf_is_shown_the_way(self):
+        root = self.saved()
+        run = self.cairn("cat", root, "metrics", status=cli.ABSENT)
+        self.assertIn(os.path.join(root, "7", "metrics") + "\n", run.err)
+
     def test_path_with_slashes(self):
         root = self.saved("small")
         want = "[[1.0, -2.0],\n [inf, 0.0]]\n".replace("inf", "Infinity")

@@ -53,6 +53,19 @@ static const cairn_leaf_info_t *leaf_of(const cairn_item_info_t *info,
   return NULL;
 }
 
+/* Items are named by the path, so one that is asked for as a leaf is shown the
+ * way. */
+static cairn_code_t no_leaf(const struct cat *c, const char *name,
+                            cairn_error_t *err) {
+  const char *path = cairn_step_path(c->step);
+  for (size_t i = 0; i < cairn_step_num_items(c->step); i++)
+    if (name[0] != 0 && strcmp(cairn_step_item(c->step, i), name) == 0)
+      return cairn_fail(err, CAIRN_NOT_FOUND,
+                        "no leaf \"%s\" in %s, but an item: its path is %s/%s",
+                        name, path, path, name);
+  return cairn_fail(err, CAIRN_NOT_FOUND, "no leaf \"%s\" in %s", name, path);
+}
+
 /* Looks through all items; those of unknown kinds have no leaves for us. */
 static cairn_code_t find_leaf(struct cat *c, const char *name,
                               cairn_error_t *err) {
@@ -73,9 +86,7 @@ static cairn_code_t find_leaf(struct cat *c, const char *name,
     c->leaf = leaf;
     c->item = item;
   }
-  if (c->leaf != NULL) return CAIRN_OK;
-  return cairn_fail(err, CAIRN_NOT_FOUND, "no leaf \"%s\" in %s", name,
-                    cairn_step_path(c->step));
+  return c->leaf != NULL ? CAIRN_OK : no_leaf(c, name, err);
 }
 
 /* --- files --- */
