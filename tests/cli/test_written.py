@@ -67,6 +67,12 @@ class Written(cli.Case):
         self.assertRegex(out, r'(?m)^  name +string +a "name"\\x0a$')
         self.assertIn('"loss": 0.25', out)
 
+    @cli.needs_fixtures
+    def test_long_name_pushes_only_its_own_row(self):
+        lines = self.cairn("show", cli.fixture("a05_v0_odd_keys")).out.splitlines()
+        self.assertGreater(max(map(len, lines)), 200)
+        self.assertLess(lines[2].index("KIND"), 40)
+
     def test_listing(self):
         root = self.saved()
         (step,) = self.cairn("ls", "--json", root).json["steps"]

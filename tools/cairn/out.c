@@ -131,6 +131,8 @@ void json_value(cairn_buf_t *b, const cairn_json_t *v) {
 
 /* --- tables --- */
 
+#define WIDEST 64 /* a hash; cells that are wider push what follows them */
+
 void table_init(table_t *t, const char *align, const char *const *heads) {
   *t = (table_t){.columns = strlen(align), .right = align};
   for (size_t i = 0; i < t->columns; i++) table_text(t, heads[i]);
@@ -160,7 +162,8 @@ static void print_row(const table_t *t, const char *cell,
                       const size_t *widths) {
   size_t blanks = 0;
   for (size_t c = 0; c < t->columns; c++, cell += strlen(cell) + 1) {
-    size_t pad = widths[c] - width(cell), before = c == 0 ? 0 : 2;
+    size_t w = width(cell), before = c == 0 ? 0 : 2;
+    size_t pad = w < widths[c] ? widths[c] - w : 0;
     if (t->right[c] == 'r') {
       before += pad;
       pad = 0;
@@ -175,6 +178,12 @@ static void print_row(const table_t *t, const char *cell,
   out_text("\n");
 }
 
+/* One long cell does not make its whole column as wide: its row is pushed. */
+static size_t column_width(const char *cell) {
+  size_t w = width(cell);
+  return w <= WIDEST ? w : 0;
+}
+
 void table_print(table_t *t, const char *indent) {
   size_t *widths = calloc(t->columns, sizeof *widths);
   const char *cell = (const char *)t->text.p;
@@ -182,8 +191,8 @@ void table_print(table_t *t, const char *indent) {
     tool_note("out of memory for a table");
   } else {
     for (size_t i = 0; i < t->cells; i++, cell += strlen(cell) + 1)
-      if (width(cell) > widths[i % t->columns])
-        widths[i % t->columns] = width(cell);
+      if (column_width(cell) > widths[i % t->columns])
+        widths[i % t->columns] = column_width(cell);
     cell = (const char *)t->text.p;
     for (size_t i = 0; i < t->cells; i++, cell += strlen(cell) + 1) {
       if (i % t->columns != 0) continue;

@@ -24,8 +24,8 @@ void json_real(cairn_buf_t *b, double v);
 void json_uint(cairn_buf_t *b, uint64_t v);
 void json_value(cairn_buf_t *b, const cairn_json_t *v);
 
-/* A table: cells are added row by row and printed with their columns aligned.
- */
+/* A table: cells are added row by row and printed with their columns aligned,
+ * but for what comes after a very long one. */
 typedef struct table {
   size_t columns;
   const char *right; /* a letter for each column: 'r' to the right, else left */
