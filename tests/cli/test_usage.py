@@ -26,6 +26,17 @@ class Usage(cli.Case):
             self.assertEqual(a.out, b.out)
             self.assertTrue(a.out.startswith(f"usage: cairn {c} "), a)
 
+    def test_help_says_what_a_path_is_where_one_is_taken(self):
+        for c in COMMANDS:
+            self.assertEqual("PATH is a root" in self.cairn("help", c).out, c != "dump", c)
+
+    def test_summaries_stand_in_one_column(self):
+        lines = self.cairn("--help").out.splitlines()
+        for summary in ("lists the steps of a root", "prints one leaf, or writes it",
+                        "times saves and restores"):
+            (line,) = [x for x in lines if x.endswith("  " + summary)]
+            self.assertEqual(line.index(summary), 40, line)
+
     def test_wrong_usage_is_status_2_with_a_hint(self):
         for args in ((), ("wrong",), ("--wrong",), ("help", "wrong"), ("ls",), ("ls", "a", "b"),
                      ("ls", "--wrong", "a"), ("ls", "-x", "a"), ("show",), ("cat",),

@@ -10,9 +10,10 @@ static const command_t *const commands[] = {&cmd_ls,     &cmd_show, &cmd_cat,
                                             &cmd_verify, &cmd_dump, &cmd_bench};
 #define NUM_COMMANDS (sizeof commands / sizeof *commands)
 
-static const char common_help[] =
+static const char path_help[] =
     "PATH is a root, a step or an item (runs/a, runs/a/1200,\n"
-    "runs/a/1200/default; a root means its newest complete step) or a URL.\n"
+    "runs/a/1200/default; a root means its newest complete step) or a URL.\n";
+static const char common_help[] =
     "--json prints for programs.\n"
     "\n"
     "Exit status: 0 fine; 1 looked and found a difference or damage; 2 usage;\n"
@@ -24,21 +25,27 @@ static const command_t *find(const char *name) {
   return NULL;
 }
 
+/* The summary in its column, below a usage that reaches into it. */
+static void print_summary(const command_t *c) {
+  enum { COLUMN = 36 };
+  int n = (int)(strlen(c->name) + 1 + strlen(c->args));
+  out_printf("  %s %s", c->name, c->args);
+  if (n > COLUMN) out_text("\n  ");
+  out_printf("%*s  %s\n", n > COLUMN ? COLUMN : COLUMN - n, "", c->summary);
+}
+
 static int print_overview(void) {
   out_text("cairn: looks at checkpoints\n\nusage: cairn COMMAND ...\n\n");
-  for (size_t i = 0; i < NUM_COMMANDS; i++) {
-    char usage[80];
-    snprintf(usage, sizeof usage, "%s %s", commands[i]->name,
-             commands[i]->args);
-    out_printf("  %-42s %s\n", usage, commands[i]->summary);
-  }
+  for (size_t i = 0; i < NUM_COMMANDS; i++) print_summary(commands[i]);
   out_text("  help [COMMAND]\n\n");
+  out_text(path_help);
   out_text(common_help);
   return EXIT_FINE;
 }
 
 static int print_help(const command_t *c) {
   out_printf("usage: cairn %s %s\n\n%s\n", c->name, c->args, c->help);
+  if (strstr(c->args, "PATH") != NULL) out_text(path_help);
   out_text(common_help);
   return EXIT_FINE;
 }
