@@ -31,7 +31,8 @@ typedef struct cairn_step_info {
 /* The steps of a root, ascending (temporary ones after their number). Names
  * that are not steps are passed over. *out is the caller's, for
  * cairn_root_list_free. CAIRN_NOT_FOUND: no such root; CAIRN_INVALID: it is a
- * step or an item itself; CAIRN_DENIED, CAIRN_IO, CAIRN_NO_MEMORY. */
+ * step or an item itself, or holds only other things; CAIRN_DENIED, CAIRN_IO,
+ * CAIRN_NO_MEMORY. */
 CAIRN_API cairn_code_t cairn_root_list(cairn_runtime_t *rt, const char *root,
                                        cairn_step_info_t **out, size_t *n,
                                        cairn_error_t *err);

@@ -48,15 +48,16 @@ typedef struct cairn__step_look {
   bool bound;               /* cairn.json is there */
   cairn__binding_t binding; /* what it says; {0} if it cannot be read */
   bool marked;              /* commit_success.txt is there */
+  bool is_step;             /* something in it says so */
 } cairn__step_look_t;
 void cairn__step_look_free(cairn__step_look_t *look); /* {0} after */
 
 /* Lists the step (kv is rooted at it) and judges. Broken: it holds nothing that
- * is an item; an item without its tree metadata or whose processes' databases
- * were never merged; a file that cairn.json names is absent or of another
- * length. Unmarked: no commit time and no commit_success.txt. Read are only
- * _CHECKPOINT_METADATA and cairn.json. CAIRN_NOT_FOUND: nothing is there. Loop
- * thread. */
+ * is an item, nor says that it is a step; an item without its tree metadata or
+ * whose processes' databases were never merged; a file that cairn.json names is
+ * absent or of another length. Unmarked: no commit time and no
+ * commit_success.txt. Read are only _CHECKPOINT_METADATA and cairn.json.
+ * CAIRN_NOT_FOUND: nothing is there. Loop thread. */
 cairn_future_t *cairn__step_look(cairn_kv_t *kv, cairn__step_look_t *out);
 
 #endif

@@ -6,12 +6,14 @@
 #include "base/base.h"
 #include "base/map.h"
 #include "checkpoint/layout.h"
+#include "checkpoint/place.h"
 #include "checkpoint/side_files.h"
 #include "kv/kv.h"
 
 struct item_seen { /* what an item's directory was seen to hold */
   char *name;
-  bool tree_metadata, manifest, private_database, any;
+  bool tree_metadata, manifest, private_database;
+  bool item_file, step_file; /* files that make it an item, or a step */
 };
 
 struct look {
@@ -64,7 +66,11 @@ static bool is(cairn_bytes_t b, const char *s) {
 }
 
 static void note_in_item(struct item_seen *item, cairn_bytes_t rest) {
-  item->any = true;
+  const uint8_t *slash = memchr(rest.p, '/', rest.n);
+  cairn_bytes_t name = rest;
+  if (slash != NULL) name.n = (size_t)(slash - rest.p) + 1; /* with the '/' */
+  if (cairn__is_item_file(name)) item->item_file = true;
+  if (cairn__is_step_file(name)) item->step_file = true;
   if (is(rest, "_METADATA")) item->tree_metadata = true;
   if (is(rest, "manifest.ocdbt")) item->manifest = true;
   if (cairn__bytes_starts(rest, cairn_bytes_str("ocdbt.process_")))
@@ -85,6 +91,7 @@ static bool on_file(void *arg, cairn_bytes_t key, int64_t size) {
   if (!cairn__map_set(&l->files, key, value, NULL)) l->no_memory = true;
   if (slash == NULL) {
     if (is(key, "commit_success.txt")) l->out->marked = true;
+    if (cairn__is_step_file(key)) l->out->is_step = true;
     if (is_flat_file(key)) l->flat = true;
     return true;
   }
@@ -100,7 +107,7 @@ static bool on_file(void *arg, cairn_bytes_t key, int64_t size) {
 /* Without an item level the "items" seen were an item's own directories. */
 static bool flatten(struct look *l) {
   struct item_seen flat = {.name = cairn__bytes_dup(cairn_bytes(NULL, 0)),
-                           .any = true};
+                           .item_file = true};
   if (flat.name == NULL) return false;
   flat.tree_metadata =
       cairn__map_get(&l->files, cairn_bytes_str("_METADATA")) != NULL;
@@ -204,10 +211,25 @@ static bool give_items(struct look *l) {
   return true;
 }
 
+/* Old releases of Orbax left nothing of the step's own; its items tell then.
+ * Some other directory that only has directories in it has none, nor has one
+ * with whole steps below it. */
+static bool is_step(const struct look *l) {
+  bool found = l->out->is_step || l->out->marked;
+  for (size_t i = 0; i < l->num_items && !found; i++)
+    found = l->items[i].item_file && !l->items[i].step_file;
+  return found;
+}
+
 static void judge_all(struct look *l) {
   if (l->flat && !flatten(l)) l->no_memory = true;
+  l->out->is_step = is_step(l);
   if (l->num_items == 0)
     judge(l, CAIRN_STEP_BROKEN, cairn__printf("it holds no item"));
+  else if (!l->out->is_step)
+    judge(l, CAIRN_STEP_BROKEN,
+          cairn__printf("it has no mark of Cairn or Orbax and no item of a "
+                        "known kind"));
   for (size_t i = 0; i < l->num_items; i++) judge_item(l, &l->items[i]);
   judge_binding(l);
   judge_mark(l);

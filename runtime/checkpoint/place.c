@@ -10,10 +10,16 @@ static bool has(const cairn_bytes_t *names, size_t n, const char *name) {
   return false;
 }
 
-static bool has_any(const cairn_bytes_t *names, size_t n,
-                    const char *const *wanted) {
+static bool any(const cairn_bytes_t *names, size_t n,
+                bool (*fn)(cairn_bytes_t name)) {
+  for (size_t i = 0; i < n; i++)
+    if (fn(names[i])) return true;
+  return false;
+}
+
+static bool is_any(cairn_bytes_t name, const char *const *wanted) {
   for (; *wanted != NULL; wanted++)
-    if (has(names, n, *wanted)) return true;
+    if (cairn__bytes_eq(name, cairn_bytes_str(*wanted))) return true;
   return false;
 }
 
@@ -23,21 +29,26 @@ static bool starts(cairn_bytes_t name, const char *prefix) {
 
 /* --- kinds --- */
 
-static bool has_step_file(const cairn_bytes_t *names, size_t n) {
+bool cairn__is_step_file(cairn_bytes_t name) {
   static const char *const files[] = {
       "_CHECKPOINT_METADATA", CAIRN__BINDING_FILE, "orbax.checkpoint", NULL};
-  return has_any(names, n, files);
+  return is_any(name, files);
 }
 
-static bool has_item_file(const cairn_bytes_t *names, size_t n) {
+bool cairn__is_item_file(cairn_bytes_t name) {
   static const char *const files[] = {
       "_METADATA",       "manifest.ocdbt", "metadata",
       "data.json",       "metrics",        "proto.pbtxt",
       "jax_random_key/", "np_random_key/", NULL};
-  if (has_any(names, n, files)) return true;
-  for (size_t i = 0; i < n; i++)
-    if (starts(names[i], "ocdbt.process_")) return true;
-  return false;
+  return is_any(name, files) || starts(name, "ocdbt.process_");
+}
+
+static bool has_step_file(const cairn_bytes_t *names, size_t n) {
+  return any(names, n, cairn__is_step_file);
+}
+
+static bool has_item_file(const cairn_bytes_t *names, size_t n) {
+  return any(names, n, cairn__is_item_file);
 }
 
 /* "name/" without its slash; false if it is not a directory that counts. */
@@ -69,6 +80,16 @@ cairn__place_t cairn__place_of(const cairn_bytes_t *names, size_t n) {
     if (!beside_steps(dir)) place = CAIRN__PLACE_STEP;
   }
   return place;
+}
+
+/* Hidden names too: what is being deleted, and probes. */
+bool cairn__place_is_empty_root(const cairn_bytes_t *names, size_t n) {
+  cairn_bytes_t dir;
+  for (size_t i = 0; i < n; i++) {
+    if (names[i].n > 0 && names[i].p[0] == '.') continue;
+    if (!directory(names[i], &dir) || !beside_steps(dir)) return false;
+  }
+  return true;
 }
 
 bool cairn__place_above(const char *dir, const char *item,

@@ -5,7 +5,8 @@
  * orbax.checkpoint); an item by one of its files; both may have a
  * commit_success.txt, which then makes it a step. Releases of Orbax before
  * 0.5.20 left a step with nothing but its items' directories, so what holds
- * only directories is a root if any is named like a step, else a step. */
+ * only directories is a root if any is named like a step, else a step, if a
+ * closer look finds an item in it (look.c). */
 #ifndef CAIRN_CHECKPOINT_PLACE_H_
 #define CAIRN_CHECKPOINT_PLACE_H_
 
@@ -20,6 +21,12 @@ typedef enum cairn__place {
 
 /* names as list_dir gives them. */
 cairn__place_t cairn__place_of(const cairn_bytes_t *names, size_t n);
+/* A root that no step was saved to: there is nothing, or only what is kept
+ * beside steps. */
+bool cairn__place_is_empty_root(const cairn_bytes_t *names, size_t n);
+/* A name, as list_dir gives it, that only a step has, or an item. */
+bool cairn__is_step_file(cairn_bytes_t name);
+bool cairn__is_item_file(cairn_bytes_t name);
 /* STEP or ITEM if a file says so, else NOTHING. */
 cairn__place_t cairn__place_by_file(const cairn_bytes_t *names, size_t n);
 

@@ -181,7 +181,7 @@ static cairn_code_t describe(struct root *r, const cairn__step_name_t *step,
 }
 
 /* What says by a file that it is a step or an item is no root, whatever its
- * directories are called. */
+ * directories are called; nor is what has only other things in it. */
 static cairn_code_t check_root(const struct root *r, const char *path,
                                cairn_error_t *err) {
   switch (cairn__place_by_file(r->names, r->listing.n)) {
@@ -190,8 +190,12 @@ static cairn_code_t check_root(const struct root *r, const char *path,
     case CAIRN__PLACE_ITEM:
       return cairn_fail(err, CAIRN_INVALID, "%s is an item, no root", path);
     default:
-      return CAIRN_OK;
+      break;
   }
+  if (r->n > 0 || cairn__place_is_empty_root(r->names, r->listing.n))
+    return CAIRN_OK;
+  return cairn_fail(err, CAIRN_INVALID,
+                    "%s is no root: it holds other things and no step", path);
 }
 
 static cairn_code_t compare_marks(cairn_step_info_t *v, const bool *marked,

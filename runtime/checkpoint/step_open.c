@@ -94,6 +94,11 @@ fail:
   return no_memory(err);
 }
 
+static cairn_code_t no_place(const char *path, cairn_error_t *err) {
+  return cairn_fail(err, CAIRN_NOT_FOUND,
+                    "%s is neither a root, a step nor an item", path);
+}
+
 static cairn_code_t find(cairn_runtime_t *rt, const char *path, struct where *w,
                          cairn_error_t *err) {
   cairn__listing_t listing;
@@ -112,8 +117,7 @@ static cairn_code_t find(cairn_runtime_t *rt, const char *path, struct where *w,
       w->path = cairn__bytes_dup(cairn_bytes_str(path));
       return w->path != NULL ? CAIRN_OK : no_memory(err);
     default:
-      return cairn_fail(err, CAIRN_NOT_FOUND,
-                        "%s is neither a root, a step nor an item", path);
+      return no_place(path, err);
   }
 }
 
@@ -237,6 +241,8 @@ static cairn_code_t open_at(cairn_step_t *step, const char *only, bool as_is,
   step->part = only != NULL;
   cairn_code_t rc = cairn__open_blocking(step->rt, step->path, &step->kv, err);
   if (rc == CAIRN_OK) rc = cairn__look_blocking(step->kv, &step->look, err);
+  if (rc == CAIRN_OK && !step->look.is_step && !step->temporary)
+    rc = no_place(step->path, err);
   if (rc == CAIRN_OK && !as_is) rc = judge(step, err);
   if (rc == CAIRN_OK) take_binding(step);
   if (rc == CAIRN_OK) rc = items_open(step, only, err);

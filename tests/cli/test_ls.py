@@ -149,7 +149,34 @@ class NoRoot(cli.Case):
     def test_empty_directory(self):
         folder = self.scratch()
         self.assertEqual(self.cairn("ls", "--json", folder).json["steps"], [])
+        self.assertEqual(self.cairn("ls", folder).out, "no steps\n")
+        os.mkdir(os.path.join(folder, ".cairn-trash-7"))
+        os.mkdir(os.path.join(folder, "metadata"))
+        self.assertEqual(self.cairn("ls", folder).out, "no steps\n")
         self.cairn("show", folder, status=cli.ABSENT)
+
+    def test_unrelated_directory(self):
+        folder = self.scratch()
+        with open(os.path.join(folder, "notes.txt"), "w", encoding="utf-8") as f:
+            f.write("x")
+        for command in ("ls", "show", "verify"):
+            run = self.cairn(command, folder, status=cli.ABSENT)
+            self.assertIn("neither a root, a step nor an item", run.err)
+            self.assertEqual(run.out, "")
+        os.mkdir(os.path.join(folder, "sources"))
+        os.rename(os.path.join(folder, "notes.txt"), os.path.join(folder, "sources", "notes.txt"))
+        for command in ("ls", "show", "verify"):
+            self.cairn(command, folder, status=cli.ABSENT)
+
+    def test_directory_of_roots(self):
+        """Named like a step, but there is no item in it."""
+        above = self.scratch()
+        shutil.move(self.saved(), os.path.join(above, "run"))
+        self.cairn("ls", above, status=cli.ABSENT)
+        os.rename(os.path.join(above, "run"), os.path.join(above, "run_1"))
+        (step,) = self.cairn("ls", "--json", above).json["steps"]
+        self.assertEqual(step["state"], "broken")
+        self.cairn("show", above, status=cli.ABSENT)
 
     def test_file(self):
         file = os.path.join(self.scratch(), "f")

@@ -55,6 +55,10 @@ static void print_people(const cairn_step_info_t *steps, size_t n) {
   static const char *const heads[] = {"STEP", "STATE", "SIZE", "COMMITTED",
                                       "ITEMS"};
   table_t t;
+  if (n == 0) {
+    out_text("no steps\n");
+    return;
+  }
   table_init(&t, "llrll", heads);
   for (size_t i = 0; i < n; i++) add_row(&t, &steps[i]);
   table_print(&t, "");
@@ -110,19 +114,14 @@ static void print(const char *path, bool json, const cairn_step_info_t *steps,
     print_people(steps, n);
 }
 
-/* A path that is no root: a step by itself, or a root without steps, which is
- * what a directory is that nothing can be said of. */
-static int ls_step(cairn_runtime_t *rt, const char *path, bool json,
-                   bool may_be_root) {
+/* A path that is no root may be a step by itself. */
+static int ls_step(cairn_runtime_t *rt, const char *path, bool json) {
   cairn_step_t *step;
   cairn_error_t err = {0};
-  if (cairn_step_open_as_is(rt, path, &step, &err) == CAIRN_OK) {
-    print(path, json, cairn_step_info(step), 1);
-    cairn_step_close(step);
-    return EXIT_FINE;
-  }
-  if (!may_be_root || err.code != CAIRN_NOT_FOUND) return tool_failed(&err);
-  print(path, json, NULL, 0);
+  if (cairn_step_open_as_is(rt, path, &step, &err) != CAIRN_OK)
+    return tool_failed(&err);
+  print(path, json, cairn_step_info(step), 1);
+  cairn_step_close(step);
   return EXIT_FINE;
 }
 
@@ -131,15 +130,11 @@ static int ls(cairn_runtime_t *rt, const char *path, bool json) {
   cairn_error_t err = {0};
   size_t n;
   cairn_code_t rc = cairn_root_list(rt, path, &steps, &n, &err);
-  if (rc == CAIRN_INVALID) return ls_step(rt, path, json, false);
+  if (rc == CAIRN_INVALID) return ls_step(rt, path, json);
   if (rc != CAIRN_OK) return tool_failed(&err);
-  int status = EXIT_FINE;
-  if (n == 0)
-    status = ls_step(rt, path, json, true);
-  else
-    print(path, json, steps, n);
+  print(path, json, steps, n);
   cairn_root_list_free(steps, n);
-  return status;
+  return EXIT_FINE;
 }
 
 static int run(int argc, char **argv) {

@@ -103,6 +103,25 @@ Test(look, files_without_an_item_level_are_one_item) {
   cairn__step_look_free(&l);
 }
 
+Test(look, without_marks_a_known_item_makes_a_step) {
+  put("notes/readme", "x");
+  judged(CAIRN_STEP_BROKEN, "no mark");
+  put("random/jax_random_key/key", "x");
+  judged(CAIRN_STEP_COMPLETE, NULL);
+}
+
+Test(look, whole_steps_below_make_no_step) {
+  put("best/_METADATA", "{}");
+  put("best/_CHECKPOINT_METADATA", "{}");
+  judged(CAIRN_STEP_BROKEN, "no mark");
+}
+
+Test(look, mark_makes_a_step_whatever_its_items) {
+  put("mine/data", "x");
+  put("commit_success.txt", "yes");
+  judged(CAIRN_STEP_COMPLETE, NULL);
+}
+
 Test(look, only_side_files_are_no_step) {
   put("_CHECKPOINT_METADATA", "{}");
   judged(CAIRN_STEP_BROKEN, "no item");

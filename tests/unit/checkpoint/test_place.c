@@ -60,6 +60,19 @@ Test(place, nothing_is_made_of_what_orbax_keeps_beside_steps) {
   cr_assert_eq(cairn__place_of(NULL, 0), CAIRN__PLACE_NOTHING);
 }
 
+static bool empty_root(const char *const *texts, size_t n) {
+  cairn_bytes_t names[16];
+  return cairn__place_is_empty_root(names, list(texts, n, names));
+}
+
+Test(place, empty_root_holds_only_what_is_kept_beside_steps) {
+  cr_assert(cairn__place_is_empty_root(NULL, 0));
+  cr_assert(empty_root(NAMES("metadata/", "_SNAPSHOTS/", ".cairn-trash-7/")));
+  cr_assert(empty_root(NAMES(".cairn-probe-1")));
+  cr_assert_not(empty_root(NAMES("notes.txt")));
+  cr_assert_not(empty_root(NAMES("metadata/", "sources/")));
+}
+
 static bool above(const char *directory, const char *item,
                   const char *const *texts, size_t n) {
   cairn_bytes_t names[16];
