@@ -95,6 +95,9 @@ typedef struct cairn_damage {
   int64_t offset;                  /* in the file; -1: none */
   cairn_code_t code;
   const char *text;
+  /* What this leaf (or, without a leaf, the item) needs is what the damage told
+   * before of the same file and offset is about: it is not counted again. */
+  bool follows;
 } cairn_damage_t;
 
 typedef struct cairn_verified {

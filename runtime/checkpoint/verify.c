@@ -16,8 +16,8 @@ static void tell(cairn__verify_t *v,
   for (; v->told < v->n; v->told++) {
     const cairn__found_damage_t *f = &v->found[v->told];
     cairn_damage_t d = {f->file,   f->item, f->leaf, f->chunk,
-                        f->offset, f->code, f->text};
-    v->out.damaged++;
+                        f->offset, f->code, f->text, f->follows};
+    v->out.damaged += !f->follows;
     if (fn != NULL) fn(arg, &d);
   }
 }

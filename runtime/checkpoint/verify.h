@@ -10,6 +10,8 @@ typedef struct cairn__found_damage {
   char *file, *item, *leaf, *chunk, *text;
   int64_t offset;
   cairn_code_t code;
+  bool index;   /* of a database's own objects: leaves may follow */
+  bool follows; /* from one that is */
 } cairn__found_damage_t;
 
 typedef struct cairn__verify {
@@ -24,6 +26,8 @@ typedef struct cairn__verify {
 void cairn__found_damage_reset(cairn__found_damage_t *d);
 /* Any of the strings may be NULL: "". All are copied. */
 void cairn__verify_add(cairn__verify_t *v, const cairn__found_damage_t *d);
+/* The name of the item whose file it is, or NULL. */
+char *cairn__verify_item_of(const cairn__verify_t *v, const char *file);
 /* About one file of the step; the error's text without its name. */
 void cairn__verify_add_file(cairn__verify_t *v, const char *file,
                             const cairn_error_t *what);
@@ -38,6 +42,20 @@ bool cairn__is_damage(cairn_code_t code);
 const char *cairn__damage_place(const cairn__listing_t *files,
                                 const char *prefix, const char *text,
                                 int64_t *offset);
+
+/* The last "<file> at <offset>" of a text: for a file that is not listed, since
+ * it is lost. False if there is none. Pure. */
+bool cairn__damage_lost(const char *text, cairn_bytes_t *file, int64_t *offset);
+
+/* Where an error of a database lies, and the text without its place. */
+typedef struct cairn__damage_cause {
+  char *file; /* malloc'd, below the step; NULL: no file is named */
+  int64_t offset;
+  const char *text; /* borrowed */
+} cairn__damage_cause_t;
+/* False: no memory. Pure. */
+bool cairn__damage_cause(const cairn__listing_t *files, const char *prefix,
+                         const char *text, cairn__damage_cause_t *out);
 
 /* A storage key to the leaf's name and the rest of it. Goes by the names in
  * `info`; where it is {0}, by the usual form of keys. Pure. */

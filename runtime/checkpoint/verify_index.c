@@ -27,18 +27,24 @@ static cairn_future_t *start_check(void *arg) {
 
 static void add_database(cairn__verify_t *v, const char *prefix,
                          const cairn_error_t *what) {
-  int64_t offset;
-  const char *file =
-      cairn__damage_place(&v->listing, prefix, what->message, &offset);
-  char *fallback = NULL;
-  if (file == NULL) file = fallback = cairn__printf("%s%s", prefix, manifest);
-  if (file == NULL) {
-    v->no_memory = true;
-    return;
+  cairn__damage_cause_t cause;
+  bool ok = cairn__damage_cause(&v->listing, prefix, what->message, &cause);
+  if (ok && cause.file == NULL) {
+    cause.file = cairn__printf("%s%s", prefix, manifest);
+    ok = cause.file != NULL;
   }
-  cairn__verify_add_file(v, file, what);
-  if (!v->no_memory) v->found[v->n - 1].offset = offset;
-  free(fallback);
+  if (ok) {
+    cairn__found_damage_t d = {.file = cause.file,
+                               .text = (char *)cause.text,
+                               .offset = cause.offset,
+                               .code = what->code,
+                               .index = true};
+    d.item = cairn__verify_item_of(v, cause.file);
+    cairn__verify_add(v, &d);
+  } else {
+    v->no_memory = true;
+  }
+  free(cause.file);
 }
 
 static cairn_code_t check_database(cairn__verify_t *v, const char *prefix,

@@ -18,8 +18,8 @@ struct verify_item {
   cairn__item_call_t call;
   struct item_damage *found;
   size_t n, cap;
-  bool no_memory;
-  cairn_kv_t *reader; /* while looking a key up */
+  bool no_memory, leaf_follows; /* one was told */
+  cairn_kv_t *reader;           /* while looking a key up */
   size_t at;
   bool is_there;
   cairn__ocdbt_entry_t entry;
@@ -86,24 +86,58 @@ static char *file_of(struct verify_item *q, int64_t *offset) {
 
 /* --- reports --- */
 
-static void add(struct verify_item *q, char *file, cairn_bytes_t leaf,
-                cairn_bytes_t chunk, int64_t offset) {
-  struct item_damage *found = &q->found[q->at];
+/* Leaf and chunk are split from the key; d has the rest. */
+static void add(struct verify_item *q, cairn_bytes_t leaf, cairn_bytes_t chunk,
+                cairn__found_damage_t *d) {
   char *leaf_text = cairn__bytes_dup(leaf);
   char *chunk_text = cairn__bytes_dup(chunk);
-  cairn__found_damage_t d = {.file = file,
-                             .item = q->call.item->name,
-                             .leaf = leaf_text,
-                             .chunk = chunk_text,
-                             .text = found->what.message,
-                             .offset = offset,
-                             .code = found->what.code};
+  d->item = q->call.item->name;
+  d->leaf = leaf_text;
+  d->chunk = chunk_text;
+  d->code = q->found[q->at].what.code;
   if (leaf_text == NULL || chunk_text == NULL)
     q->no_memory = true;
   else
-    cairn__verify_add(q->v, &d);
+    cairn__verify_add(q->v, d);
   free(leaf_text);
   free(chunk_text);
+}
+
+/* True if the index of the store is to blame, which was told of. Without a leaf
+ * it is worth a word only if no leaf is. */
+static bool follows(struct verify_item *q, cairn_bytes_t leaf) {
+  cairn__verify_t *v = q->v;
+  cairn__damage_cause_t cause;
+  bool found = false;
+  if (!cairn__damage_cause(&v->listing, q->call.item->prefix,
+                           q->found[q->at].what.message, &cause))
+    q->no_memory = true;
+  for (size_t i = 0; cause.file != NULL && i < v->n && !found; i++)
+    found = v->found[i].index && v->found[i].offset == cause.offset &&
+            strcmp(v->found[i].file, cause.file) == 0;
+  if (found && (leaf.n > 0 || !q->leaf_follows)) {
+    cairn__found_damage_t d = {.file = cause.file,
+                               .text = (char *)cause.text,
+                               .offset = cause.offset,
+                               .follows = true};
+    add(q, leaf, cairn_bytes(NULL, 0), &d);
+    q->leaf_follows = true;
+  }
+  free(cause.file);
+  return found;
+}
+
+/* Rooms below say which key of which store they read: that is the leaf and the
+ * chunk, which the report names by themselves. */
+static char *text_of(const struct item_damage *found) {
+  static const char store[] = "|ocdbt:";
+  char *text = (char *)found->what.message;
+  char *key = strstr(text, store);
+  if (key == NULL) return text;
+  key += sizeof(store) - 1;
+  size_t n = strlen(found->key);
+  bool same = strncmp(key, found->key, n) == 0 && key[n] == ':';
+  return same && key[n + 1] == ' ' ? key + n + 2 : text;
 }
 
 /* The key is a file's name, or one of the store of arrays. */
@@ -115,14 +149,21 @@ static void report(struct verify_item *q) {
   char *file = cairn__printf("%s%s", item->prefix, key);
   bool is_file = file != NULL && key[0] != 0 &&
                  cairn__listing_find(&q->v->listing, file) != NULL;
-  bool is_plain = strchr(key, '/') == NULL && key[0] == '_';
+  bool is_plain = strcmp(key, "manifest.ocdbt") == 0 ||
+                  (strchr(key, '/') == NULL && key[0] == '_');
   if (!is_plain && key[0] != 0)
     cairn__damage_leaf(&item->info, q->found[q->at].key_bytes, &leaf, &chunk);
+  if (follows(q, leaf)) {
+    free(file);
+    return;
+  }
   if (!is_file && !is_plain) {
     free(file);
     file = key[0] != 0 ? file_of(q, &offset) : NULL;
   }
-  add(q, file, leaf, chunk, offset);
+  cairn__found_damage_t d = {
+      .file = file, .text = text_of(&q->found[q->at]), .offset = offset};
+  add(q, leaf, chunk, &d);
   free(file);
 }
 

@@ -44,7 +44,7 @@ void cairn__verify_add(cairn__verify_t *v, const cairn__found_damage_t *d) {
   }
   cairn__found_damage_t f = {copy(d->file),  copy(d->item), copy(d->leaf),
                              copy(d->chunk), copy(d->text), d->offset,
-                             d->code};
+                             d->code,        d->index,      d->follows};
   if (f.file != NULL && f.item != NULL && f.leaf != NULL && f.chunk != NULL &&
       f.text != NULL) {
     v->found[v->n++] = f;
@@ -54,18 +54,23 @@ void cairn__verify_add(cairn__verify_t *v, const cairn__found_damage_t *d) {
   v->no_memory = true;
 }
 
-void cairn__verify_add_file(cairn__verify_t *v, const char *file,
-                            const cairn_error_t *what) {
-  cairn__found_damage_t d = {.file = (char *)file,
-                             .text = (char *)what->message,
-                             .offset = -1,
-                             .code = what->code};
+char *cairn__verify_item_of(const cairn__verify_t *v, const char *file) {
   for (size_t i = 0; i < v->step->n; i++) {
     const cairn__step_item_t *item = &v->step->items[i];
     if (item->prefix[0] != 0 &&
         strncmp(file, item->prefix, strlen(item->prefix)) == 0)
-      d.item = item->name;
+      return item->name;
   }
+  return NULL;
+}
+
+void cairn__verify_add_file(cairn__verify_t *v, const char *file,
+                            const cairn_error_t *what) {
+  cairn__found_damage_t d = {.file = (char *)file,
+                             .item = cairn__verify_item_of(v, file),
+                             .text = (char *)what->message,
+                             .offset = -1,
+                             .code = what->code};
   cairn__verify_add(v, &d);
 }
 
@@ -99,6 +104,61 @@ const char *cairn__damage_place(const cairn__listing_t *files,
   }
   if (best != NULL) *offset = offset_after(best_at + best_n);
   return best;
+}
+
+static bool is_space_or_start(const char *text, const char *p) {
+  return p == text || p[-1] == ' ';
+}
+
+bool cairn__damage_lost(const char *text, cairn_bytes_t *file,
+                        int64_t *offset) {
+  bool found = false;
+  for (const char *at = text; (at = strstr(at, " at ")) != NULL; at++) {
+    const char *from = at;
+    int64_t n = offset_after(at);
+    while (!is_space_or_start(text, from)) from--;
+    if (n < 0 || from == at) continue;
+    *file = cairn_bytes(from, (size_t)(at - from));
+    *offset = n;
+    found = true;
+  }
+  return found;
+}
+
+/* What comes after the last time that the text names the file, and after the
+ * offset that follows it there. */
+static const char *after_place(const char *text, const char *name) {
+  const char *last = NULL, *rest = text;
+  for (const char *p = text; (p = strstr(p, name)) != NULL; p++) last = p;
+  if (last == NULL) return text;
+  last += strlen(name);
+  if (offset_after(last) >= 0) {
+    last += sizeof(" at ") - 1;
+    last += strspn(last, "0123456789");
+  }
+  if (strncmp(last, ": ", 2) == 0 || strncmp(last, ", ", 2) == 0)
+    rest = last + 2;
+  return rest;
+}
+
+bool cairn__damage_cause(const cairn__listing_t *files, const char *prefix,
+                         const char *text, cairn__damage_cause_t *out) {
+  cairn_bytes_t lost;
+  int64_t offset;
+  *out = (cairn__damage_cause_t){.text = text};
+  const char *listed = cairn__damage_place(files, prefix, text, &out->offset);
+  if (out->offset < 0 && cairn__damage_lost(text, &lost, &offset)) {
+    out->offset = offset;
+    out->file =
+        cairn__printf("%s%.*s", prefix, (int)lost.n, (const char *)lost.p);
+  } else if (listed != NULL) {
+    out->file = copy(listed);
+  } else {
+    return true;
+  }
+  if (out->file == NULL) return false;
+  out->text = after_place(text, out->file + strlen(prefix));
+  return true;
 }
 
 static bool is_below(cairn_bytes_t key, cairn_bytes_t name) {

@@ -199,6 +199,42 @@ class Unbound(Damage):
                     self.assertTrue(self.verify(copy)["damage"])
                     cli.flip(path, at)
 
+    def index_of(self, step):
+        (name,) = [n for n in cli.files_of(step) if n.startswith("default/d/")]
+        return name
+
+    def check_index_damage(self, step, text):
+        """One damage, then the leaves that follow: the fixture's are n, step, w
+        (expect.json), all in the one node of the merged database."""
+        name = self.index_of(cli.fixture("b01_mgr_default_item") + "/2")
+        first, *rest = self.verify(step)["damage"]
+        self.assertEqual((first["file"], first["offset"], first["leaf"]), (name, 0, ""))
+        self.assertNotIn("follows", first)
+        self.assertRegex(first["text"], text)
+        self.assertEqual([d["leaf"] for d in rest], ["n", "step", "w"])
+        self.assertTrue(all(d["follows"] for d in rest))
+        lines = self.cairn("verify", step, status=cli.FOUND).out.splitlines()
+        self.assertRegex(lines[0], f"^{name} at 0, item default: {text[1:]}")
+        self.assertEqual(lines[1], "  so these leaves cannot be read: n, step, w")
+        self.assertTrue(lines[2].endswith(": 1 damaged"), lines)
+
+    def test_bad_node_is_told_once_with_its_leaves(self):
+        copy = self.copy(os.path.join(cli.fixture("b01_mgr_default_item"), "2"))
+        cli.flip(os.path.join(copy, self.index_of(copy)), 100)
+        self.check_index_damage(copy, "^b-tree node: checksum [0-9a-f]{8}, want [0-9a-f]{8}$")
+
+    def test_lost_index_file_is_told_once_by_its_name(self):
+        copy = self.copy(os.path.join(cli.fixture("b01_mgr_default_item"), "2"))
+        os.remove(os.path.join(copy, self.index_of(copy)))
+        self.check_index_damage(copy, "^309 bytes: there is no such file$")
+
+    def test_bad_manifest_is_told_once(self):
+        copy = self.copy(os.path.join(cli.fixture("b01_mgr_default_item"), "2"))
+        cli.flip(os.path.join(copy, "default", "manifest.ocdbt"), 50)
+        first, second = self.verify(copy)["damage"]
+        self.assertEqual((first["file"], first["leaf"]), ("default/manifest.ocdbt", ""))
+        self.assertEqual((second["follows"], second["leaf"]), (True, ""))
+
     def test_incomplete_steps_are_found_so(self):
         got = self.verify(os.path.join(cli.fixture("j01_interrupted_saves"),
                                        "2.orbax-checkpoint-tmp"))

@@ -5,9 +5,13 @@
 #include "out.h"
 #include "tool.h"
 
+#define SHOWN 20 /* leaves that follow from one damage */
+
 struct report {
   bool json;
   bool any;
+  cairn_buf_t leaves; /* that follow from the damage printed last */
+  int64_t num_leaves;
 };
 
 static void put_part(cairn_buf_t *b, const char *what, const char *name) {
@@ -17,8 +21,48 @@ static void put_part(cairn_buf_t *b, const char *what, const char *name) {
   put_name(b, cairn_bytes_str(name));
 }
 
-static void print_damage(const cairn_damage_t *d) {
+/* --- what follows from a damage --- */
+
+static void print_leaves(struct report *r) {
   cairn_buf_t b = {0};
+  if (r->num_leaves > 0) {
+    cairn_buf_put_str(&b, "  so these leaves cannot be read: ");
+    cairn_buf_put(&b, r->leaves.p, r->leaves.n);
+    if (r->num_leaves > SHOWN)
+      cairn_buf_printf(&b, ", and %" PRId64 " more", r->num_leaves - SHOWN);
+    cairn_buf_put_str(&b, "\n");
+  }
+  out_bytes(cairn_buf_bytes(&b));
+  cairn_buf_reset(&b);
+  cairn_buf_reset(&r->leaves);
+  r->num_leaves = 0;
+}
+
+static void collect(struct report *r, const cairn_damage_t *d) {
+  cairn_buf_t b = {0};
+  if (d->leaf[0] != 0) {
+    if (r->num_leaves++ >= SHOWN) return;
+    if (r->num_leaves > 1) cairn_buf_put_str(&r->leaves, ", ");
+    put_name(&r->leaves, cairn_bytes_str(d->leaf));
+    return;
+  }
+  cairn_buf_put_str(&b, "  so the item cannot be read whole");
+  if (d->item[0] != 0) cairn_buf_put_str(&b, ": ");
+  put_name(&b, cairn_bytes_str(d->item));
+  cairn_buf_put_str(&b, "\n");
+  out_bytes(cairn_buf_bytes(&b));
+  cairn_buf_reset(&b);
+}
+
+/* --- damage --- */
+
+static void print_damage(struct report *r, const cairn_damage_t *d) {
+  cairn_buf_t b = {0};
+  if (d->follows) {
+    collect(r, d);
+    return;
+  }
+  print_leaves(r);
   put_part(&b, "", d->file);
   if (d->offset >= 0) cairn_buf_printf(&b, " at %" PRId64, d->offset);
   put_part(&b, "item ", d->item);
@@ -49,6 +93,7 @@ static void json_damage(struct report *r, const cairn_damage_t *d) {
   else
     cairn_buf_put_str(&b, "\"offset\": null, ");
   json_member(&b, "code", cairn_code_text(d->code));
+  if (d->follows) cairn_buf_put_str(&b, "\"follows\": true, ");
   cairn_buf_put_str(&b, "\"text\": ");
   json_cstr(&b, d->text);
   cairn_buf_put_str(&b, "}");
@@ -61,7 +106,7 @@ static void on_damage(void *arg, const cairn_damage_t *d) {
   if (r->json)
     json_damage(r, d);
   else
-    print_damage(d);
+    print_damage(r, d);
   r->any = true;
 }
 
@@ -162,3 +207,4 @@ const command_t cmd_verify = {
         "not covered is said. --jobs N: threads that check, and that read.\n",
     .run = run,
 };
+  print_leaves(&r);

@@ -1,5 +1,6 @@
 /* Where damage lies, from what the rooms below say of it. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 
 #include "base/base.h"
 #include "checkpoint/verify.h"
@@ -41,6 +42,40 @@ Test(damage, text_without_an_offset_or_a_file) {
   expect_place("none/", "d/9f3c at 17", NULL, -1);
   expect_place("default/", "d/9f3c at 99999999999999999999: x",
                "default/d/9f3c", -1);
+}
+
+/* --- causes --- */
+
+static void expect_cause(const char *text, const char *file, int64_t offset,
+                         const char *rest) {
+  cairn__damage_cause_t c;
+  cr_assert(cairn__damage_cause(&listing, "default/", text, &c));
+  if (file == NULL)
+    cr_expect_null(c.file, "%s", c.file);
+  else
+    cr_expect_str_eq(c.file, file);
+  cr_expect_eq(c.offset, offset, "%lld", (long long)c.offset);
+  cr_expect_str_eq(c.text, rest);
+  free(c.file);
+}
+
+Test(damage, cause_is_what_is_said_after_the_place) {
+  expect_cause("array w: read /x/default/|ocdbt:w/0: d/9f3c at 17: node: sum",
+               "default/d/9f3c", 17, "node: sum");
+  expect_cause("open database /x/: manifest.ocdbt: manifest: sum",
+               "default/manifest.ocdbt", -1, "manifest: sum");
+  expect_cause("something else", NULL, -1, "something else");
+}
+
+Test(damage, place_that_is_told_twice_is_dropped_twice) {
+  expect_cause(
+      "generation 1: d/9f3c at 0: data loss: d/9f3c at 0, 3 bytes: cut",
+      "default/d/9f3c", 0, "3 bytes: cut");
+}
+
+Test(damage, lost_file_is_named_though_it_is_not_listed) {
+  expect_cause("generation 1: d/77 at 4: data loss: d/77 at 4, 3 bytes: gone",
+               "default/d/77", 4, "3 bytes: gone");
 }
 
 /* --- keys --- */
