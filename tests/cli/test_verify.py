@@ -235,6 +235,14 @@ class Unbound(Damage):
         self.assertEqual((first["file"], first["leaf"]), ("default/manifest.ocdbt", ""))
         self.assertEqual((second["follows"], second["leaf"]), (True, ""))
 
+    def test_unreadable_step_metadata_does_not_affect_restores(self):
+        for step in os.listdir(cli.fixture("j02_empty_checkpoint_metadata")):
+            path = os.path.join(cli.fixture("j02_empty_checkpoint_metadata"), step)
+            for d in cli.Run("verify", "--json", path).json["damage"]:
+                self.assertEqual(d["file"], "_CHECKPOINT_METADATA")
+                self.assertIn("restores are not affected", d["text"])
+                self.cairn("show", "--hash", path)
+
     def test_incomplete_steps_are_found_so(self):
         got = self.verify(os.path.join(cli.fixture("j01_interrupted_saves"),
                                        "2.orbax-checkpoint-tmp"))
