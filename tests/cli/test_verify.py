@@ -158,6 +158,54 @@ class BoundOrbaxProfiles(Damage):
                     cli.flip(path, at)
 
 
+class Roots(Damage):
+    """Of a root the newest whole step is checked, and what is above it told."""
+
+    def setUp(self):
+        self.root = self.saved()
+        shutil.copytree(self.saved(step=9) + "/9", os.path.join(self.root, "9"))
+        self.saved_file = next(n for n in cli.files_of(self.root)
+                               if n.startswith("9/default/d/"))
+
+    def test_nothing_is_passed_over(self):
+        got = self.verify(self.root, cli.FINE)
+        self.assertEqual((got["step"], got["passed_over"]), (9, []))
+
+    def test_broken_newest_step(self):
+        os.remove(os.path.join(self.root, self.saved_file))
+        got = self.verify(self.root)
+        self.assertEqual((got["step"], got["damaged"]), (7, 0))
+        (passed,) = got["passed_over"]
+        self.assertEqual((passed["step"], passed["dir"], passed["state"]), (9, "9", "broken"))
+        run = self.cairn("verify", self.root, status=cli.FOUND)
+        self.assertRegex(run.out, r"(?m)^step 9 is broken: default/d/\w+ is missing; "
+                                  r"checked 7 instead$")
+
+    def test_broken_older_step_is_not_looked_at(self):
+        os.remove(os.path.join(self.root, "7", "default", "_METADATA"))
+        self.verify(self.root, cli.FINE)
+
+    def test_temporary_newest_step_is_no_damage(self):
+        os.mkdir(os.path.join(self.root, "11.orbax-checkpoint-tmp"))
+        self.verify(self.root, cli.FINE)
+
+    def test_what_is_no_checkpoint_is_not_found_whole(self):
+        """One level too high: neither a root, a step nor an item."""
+        for above in (os.path.dirname(self.root), self.scratch()):
+            run = self.cairn("verify", above, status=cli.ABSENT)
+            self.assertIn("neither a root, a step nor an item", run.err)
+
+    def test_step_of_unknown_items_alone_was_not_checked(self):
+        step = os.path.join(self.scratch(), "3")
+        os.makedirs(os.path.join(step, "mine"))
+        for name in ("_CHECKPOINT_METADATA", "mine/data"):
+            with open(os.path.join(step, name), "w", encoding="utf-8") as f:
+                f.write("{}")
+        run = self.cairn("verify", step, status=cli.UNSUPPORTED)
+        self.assertIn("nothing was checked", run.out)
+        self.assertNotIn("no damage", run.out)
+
+
 @cli.needs_fixtures
 class Unbound(Damage):
     """Steps by Orbax: what the format allows."""

@@ -110,6 +110,61 @@ static void on_damage(void *arg, const cairn_damage_t *d) {
   r->any = true;
 }
 
+/* --- steps that were passed over --- */
+
+static const char *state_text(const cairn_step_info_t *s) {
+  return s->state == CAIRN_STEP_BROKEN ? "broken" : "unmarked";
+}
+
+static void print_passed(const cairn_step_info_t *s, const char *instead) {
+  cairn_buf_t b = {0};
+  cairn_buf_put_str(&b, "step ");
+  put_name(&b, cairn_bytes_str(s->dir));
+  cairn_buf_printf(&b, " is %s: ", state_text(s));
+  put_name(&b, cairn_bytes_str(s->why));
+  cairn_buf_put_str(&b, "; checked ");
+  put_name(&b, cairn_bytes_str(instead));
+  cairn_buf_put_str(&b, " instead\n");
+  out_bytes(cairn_buf_bytes(&b));
+  cairn_buf_reset(&b);
+}
+
+static void json_passed(const cairn_step_info_t *s, bool first) {
+  cairn_buf_t b = {0};
+  cairn_buf_printf(&b, "%s{\"step\": %" PRId64 ", \"state\": \"%s\", ",
+                   first ? "\n  " : ",\n  ", s->step, state_text(s));
+  json_member(&b, "dir", s->dir);
+  cairn_buf_put_str(&b, "\"why\": ");
+  json_cstr(&b, s->why);
+  cairn_buf_put_str(&b, "}");
+  out_bytes(cairn_buf_bytes(&b));
+  cairn_buf_reset(&b);
+}
+
+/* If path is a root, its newest complete step is checked. Those above it that
+ * are not complete are damage too, but for temporary ones. How many. */
+static int64_t passed_over(cairn_runtime_t *rt, const char *path, bool json,
+                           const cairn_step_t *step) {
+  const char *dir = cairn_step_info(step)->dir;
+  cairn_step_info_t *steps = NULL;
+  size_t n = 0;
+  int64_t passed = 0;
+  bool above = false;
+  if (cairn_root_list(rt, path, &steps, &n, NULL) != CAIRN_OK) return 0;
+  for (size_t i = 0; i < n; i++) {
+    const cairn_step_info_t *s = &steps[i];
+    bool bad = s->state == CAIRN_STEP_BROKEN || s->state == CAIRN_STEP_UNMARKED;
+    if (above && bad && json)
+      json_passed(s, passed == 0);
+    else if (above && bad)
+      print_passed(s, dir);
+    passed += above && bad;
+    above = above || strcmp(s->dir, dir) == 0;
+  }
+  cairn_root_list_free(steps, n);
+  return passed;
+}
+
 /* --- before and after --- */
 
 static void json_head(const cairn_step_t *step, const char *path) {
@@ -120,7 +175,7 @@ static void json_head(const cairn_step_t *step, const char *path) {
     cairn_buf_printf(&b, ", \"step\": %" PRId64, cairn_step_number(step));
   else
     cairn_buf_put_str(&b, ", \"step\": null");
-  cairn_buf_put_str(&b, ", \"damage\": [");
+  cairn_buf_put_str(&b, ", \"passed_over\": [");
   out_bytes(cairn_buf_bytes(&b));
   cairn_buf_reset(&b);
 }
@@ -133,14 +188,25 @@ static void json_foot(const cairn_verified_t *v) {
              v->bound ? "true" : "false");
 }
 
+/* Files of the step's own say nothing of its items. */
+static bool nothing_checked(const cairn_step_t *step,
+                            const cairn_verified_t *v) {
+  return !v->bound && v->unknown_items > 0 &&
+         (size_t)v->unknown_items == cairn_step_num_items(step);
+}
+
 static void print_foot(const cairn_step_t *step, const cairn_verified_t *v) {
+  bool nothing = nothing_checked(step, v);
   cairn_buf_t b = {0};
   put_name(&b, cairn_bytes_str(cairn_step_path(step)));
   cairn_buf_printf(&b, ": %" PRId64 " files, ", v->files);
   put_size(&b, v->bytes);
   cairn_buf_printf(&b, ", %" PRId64 " chunks: ", v->chunks);
   if (v->damaged == 0)
-    cairn_buf_put_str(&b, "no damage\n");
+    cairn_buf_put_str(&b, nothing ? "nothing was checked\n"
+                          : v->unknown_items > 0 && !v->bound
+                              ? "no damage in what was checked\n"
+                              : "no damage\n");
   else
     cairn_buf_printf(&b, "%" PRId64 " damaged\n", v->damaged);
   if (!v->bound)
@@ -165,14 +231,22 @@ static int verify(cairn_runtime_t *rt, const char *path, bool json) {
   if (cairn_step_open_as_is(rt, path, &step, &err) != CAIRN_OK)
     return tool_failed(&err);
   if (json) json_head(step, path);
+  int64_t passed = passed_over(rt, path, json, step);
+  if (json) out_text("], \"damage\": [");
   cairn_code_t rc = cairn_step_verify(step, on_damage, &r, &v, &err);
+  print_leaves(&r);
   if (json)
     json_foot(&v);
   else if (rc == CAIRN_OK)
     print_foot(step, &v);
+  int status = passed != 0 || v.damaged != 0 ? EXIT_FOUND
+               : nothing_checked(step, &v)   ? EXIT_UNSUPPORTED
+                                             : EXIT_FINE;
+  if (rc == CAIRN_OK && status == EXIT_UNSUPPORTED)
+    tool_note("%s: no item is of a known kind: nothing was checked",
+              cairn_step_path(step));
   cairn_step_close(step);
-  if (rc != CAIRN_OK) return tool_failed(&err);
-  return v.damaged != 0 ? EXIT_FOUND : EXIT_FINE;
+  return rc == CAIRN_OK ? status : tool_failed(&err);
 }
 
 static int run(int argc, char **argv) {
@@ -204,7 +278,8 @@ const command_t cmd_verify = {
         "the length and sum (XXH3) of every file are compared, and files that\n"
         "are missing or not part of the step are listed; without it (a step\n"
         "written by Orbax) what the format allows is checked, and what was\n"
-        "not covered is said. --jobs N: threads that check, and that read.\n",
+        "not covered is said. Of a root, steps above the newest complete one\n"
+        "that are broken or unmarked are listed, and are damage. --jobs N:\n"
+        "threads that check, and that read.\n",
     .run = run,
 };
-  print_leaves(&r);
