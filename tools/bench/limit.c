@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "meter.h"
 
@@ -106,4 +107,44 @@ double limit_buffered(const char *dir, int64_t bytes) {
 
 double limit_read(const char *dir, int64_t bytes) {
   return write_new(dir, bytes, O_DIRECT, true);
+}
+
+/* --- zstd --- */
+
+enum { MAX_CORES = 64 };
+
+struct encoding {
+  const void *in;
+  size_t n;
+};
+
+static void *encode(void *arg) {
+  struct encoding *e = arg;
+  size_t cap = ZSTD_compressBound(e->n);
+  void *out = malloc(cap);
+  if (out != NULL) {
+    memset(out, 1, cap);
+    ZSTD_compress(out, cap, e->in, e->n, 1);
+  }
+  free(out);
+  return NULL;
+}
+
+double limit_zstd(const void *sample, int64_t n, int64_t bytes) {
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  pthread_t t[MAX_CORES];
+  struct encoding e = {sample, (size_t)n};
+  double best = -1;
+  if (cores > MAX_CORES) cores = MAX_CORES;
+  for (int round = 0; round < 3; round++) {
+    double begun = meter_now();
+    long started = 0;
+    while (started < cores &&
+           pthread_create(&t[started], NULL, encode, &e) == 0)
+      started++;
+    for (long i = 0; i < started; i++) pthread_join(t[i], NULL);
+    double each = started == 0 ? -1 : (meter_now() - begun) / (double)started;
+    if (best < 0 || each < best) best = each;
+  }
+  return best < 0 ? best : best * (double)bytes / (double)n;
 }

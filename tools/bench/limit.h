@@ -13,5 +13,7 @@ double limit_write(const char *dir, int64_t bytes);
 double limit_buffered(const char *dir, int64_t bytes);
 /* O_DIRECT, of a file that was written just before; as `limit_write`. */
 double limit_read(const char *dir, int64_t bytes);
+/* zstd level 1 of such bytes as these, on every core. */
+double limit_zstd(const void *sample, int64_t n, int64_t bytes);
 
 #endif
