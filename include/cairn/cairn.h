@@ -8,6 +8,7 @@
 #include "cairn/future.h"
 #include "cairn/inspect.h"
 #include "cairn/manager.h"
+#include "cairn/memory.h"
 #include "cairn/runtime.h"
 #include "cairn/tree.h"
 #include "cairn/types.h"

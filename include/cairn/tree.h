@@ -82,7 +82,10 @@ typedef struct cairn_sharding {
 typedef enum cairn_snapshot {
   CAIRN_SNAPSHOT_DEFAULT = 0, /* as the manager says; copy if it says nothing */
   CAIRN_SNAPSHOT_COPY,        /* memory is the caller's when save returns */
-  CAIRN_SNAPSHOT_BORROW /* no copy: memory must not change before "written" */
+  CAIRN_SNAPSHOT_BORROW, /* no copy: memory must not change before "written" */
+  CAIRN_SNAPSHOT_LAZY,   /* no write before the array is settled */
+  CAIRN_SNAPSHOT_COW     /* pages are write-protected, and copied when first
+                            written; see cairn_alloc in <cairn/memory.h> */
 } cairn_snapshot_t;
 
 typedef struct cairn_array {

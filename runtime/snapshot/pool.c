@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define HUGE_PAGE ((size_t)2 << 20)
-
 struct cairn__slab {
   cairn__slab_t *next; /* in the list of free ones */
   void *data;
-  size_t size;
+  size_t size, ready; /* bytes; of them, from the start, prefaulted */
 };
 
 struct cairn__pool {
@@ -30,6 +28,10 @@ cairn_code_t cairn__pool_new(cairn__pool_t **out, cairn_error_t *err) {
   }
   *out = pool;
   return CAIRN_OK;
+}
+
+static size_t round_up(size_t n) {
+  return (n + CAIRN__HUGE_PAGE - 1) / CAIRN__HUGE_PAGE * CAIRN__HUGE_PAGE;
 }
 
 static void slab_free(cairn__slab_t *slab) {
@@ -54,45 +56,46 @@ void cairn__pool_free(cairn__pool_t *pool) {
 
 /* Maps more than asked for and gives the ends back, so that the slab starts at
  * a huge page: the kernel only makes aligned ones. */
-static void *map_aligned(size_t size) {
-  char *p = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+void *cairn__map_huge(size_t size) {
+  char *p = mmap(NULL, size + CAIRN__HUGE_PAGE, PROT_READ | PROT_WRITE,
                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (p == MAP_FAILED) return NULL;
-  size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+  size_t before =
+      (CAIRN__HUGE_PAGE - (uintptr_t)p % CAIRN__HUGE_PAGE) % CAIRN__HUGE_PAGE;
   if (before != 0) munmap(p, before);
-  size_t after = HUGE_PAGE - before;
+  size_t after = CAIRN__HUGE_PAGE - before;
   if (after != 0) munmap(p + before + size, after);
+#ifdef MADV_HUGEPAGE
+  madvise(p + before, size, MADV_HUGEPAGE);
+#endif
   return p + before;
 }
 
 /* Touching every page now keeps the faults out of the copy. Where the kernel
  * lacks MADV_POPULATE_WRITE the copy takes them, once. ENOMEM is the kernel
  * saying that the memory is not there: better here than as a signal later. */
-static bool prefault(void *p, size_t size) {
-#ifdef MADV_HUGEPAGE
-  madvise(p, size, MADV_HUGEPAGE);
-#endif
+static bool prefault(cairn__slab_t *slab, size_t n) {
+  n = round_up(n);
+  if (n <= slab->ready) return true;
 #ifdef MADV_POPULATE_WRITE
-  if (madvise(p, size, MADV_POPULATE_WRITE) != 0 && errno == ENOMEM)
+  if (madvise((char *)slab->data + slab->ready, n - slab->ready,
+              MADV_POPULATE_WRITE) != 0 &&
+      errno == ENOMEM)
     return false;
 #endif
+  slab->ready = n;
   return true;
 }
 
 static cairn_code_t slab_new(size_t n, cairn__slab_t **out,
                              cairn_error_t *err) {
-  size_t size = (n + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
   cairn__slab_t *slab = n <= SIZE_MAX / 2 ? calloc(1, sizeof(*slab)) : NULL;
-  if (slab != NULL) slab->data = map_aligned(size);
+  if (slab != NULL) slab->data = cairn__map_huge(round_up(n));
   if (slab == NULL || slab->data == NULL) {
     free(slab);
     return cairn_fail(err, CAIRN_NO_MEMORY, "%zu bytes of staging memory", n);
   }
-  slab->size = size;
-  if (!prefault(slab->data, size)) {
-    slab_free(slab);
-    return cairn_fail(err, CAIRN_NO_MEMORY, "%zu bytes of staging memory", n);
-  }
+  slab->size = round_up(n);
   *out = slab;
   return CAIRN_OK;
 }
@@ -109,9 +112,7 @@ static cairn__slab_t *take_best(cairn__pool_t *pool, size_t n) {
   return slab;
 }
 
-cairn_code_t cairn__pool_get(cairn__pool_t *pool, size_t n, cairn__slab_t **out,
-                             cairn_error_t *err) {
-  if (n == 0) n = 1;
+static cairn__slab_t *take(cairn__pool_t *pool, size_t n) {
   cairn__slab_t *stale = NULL;
   pthread_mutex_lock(&pool->lock);
   cairn__slab_t *slab = take_best(pool, n);
@@ -121,9 +122,26 @@ cairn_code_t cairn__pool_get(cairn__pool_t *pool, size_t n, cairn__slab_t **out,
   }
   pthread_mutex_unlock(&pool->lock);
   free_all(stale);
-  if (slab == NULL) return slab_new(n, out, err);
+  return slab;
+}
+
+cairn_code_t cairn__pool_reserve(cairn__pool_t *pool, size_t n, size_t ready,
+                                 cairn__slab_t **out, cairn_error_t *err) {
+  if (n == 0) n = 1;
+  cairn__slab_t *slab = take(pool, n);
+  if (slab == NULL && slab_new(n, &slab, err) != CAIRN_OK)
+    return CAIRN_NO_MEMORY;
+  if (!prefault(slab, ready)) {
+    slab_free(slab);
+    return cairn_fail(err, CAIRN_NO_MEMORY, "%zu bytes of staging memory", n);
+  }
   *out = slab;
   return CAIRN_OK;
+}
+
+cairn_code_t cairn__pool_get(cairn__pool_t *pool, size_t n, cairn__slab_t **out,
+                             cairn_error_t *err) {
+  return cairn__pool_reserve(pool, n, n, out, err);
 }
 
 void *cairn__slab_data(cairn__slab_t *slab) {

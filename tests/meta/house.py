@@ -25,7 +25,7 @@ ROOMS = {
 HEADERS = {
     "types.h": 0, "error.h": 0, "buf.h": 0, "json.h": 0,
     "future.h": 1, "runtime.h": 1, "plugin.h": 1,
-    "comm.h": 2, "comm_mpi.h": 2, "codec.h": 2, "tree.h": 2,
+    "comm.h": 2, "comm_mpi.h": 2, "codec.h": 2, "tree.h": 2, "memory.h": 2,
     "kv.h": 3,
     "array.h": 4,
     "strategy.h": 5,
