@@ -119,7 +119,10 @@ static cairn_code_t decide(cairn_manager_t *m, int64_t step, bool force,
                            cairn_save_decision_t *what, cairn_error_t *err) {
   *what = CAIRN_SAVED;
   if (!force && step % m->opts.save_interval_steps != 0) {
-    *what = CAIRN_SKIPPED_POLICY;
+    *what = CAIRN_SKIPPED_POLICY; /* most calls of most jobs */
+    cairn_log(m->rt, CAIRN_LOG_DEBUG,
+              "%s: step %lld is not saved: no multiple of %lld", m->root,
+              (long long)step, (long long)m->opts.save_interval_steps);
     return CAIRN_OK;
   }
   if (step > m->last_begun) return CAIRN_OK;
