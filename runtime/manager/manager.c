@@ -175,9 +175,9 @@ cairn_code_t cairn_manager_save_items(cairn_manager_t *m, int64_t step,
                                       cairn_error_t *err) {
   cairn_manager_save_opts_t o;
   cairn_save_decision_t what = CAIRN_SAVED;
-  cairn__options_take(opts, &o, sizeof(o));
+  cairn_code_t rc = cairn__manager_save_opts(opts, &o, err);
   if (o.save != NULL) *o.save = NULL;
-  cairn_code_t rc = check_call(m, step, err);
+  if (rc == CAIRN_OK) rc = check_call(m, step, err);
   if (rc == CAIRN_OK) rc = decide(m, step, o.force, &what, err);
   if (rc == CAIRN_OK && what == CAIRN_SAVED)
     rc = begin(m, step, items, n, o.save, err);
@@ -201,8 +201,8 @@ cairn_code_t cairn_manager_restore_items(cairn_manager_t *m, int64_t step,
                                          cairn_error_t *err) {
   char name[200];
   cairn_restore_opts_t o;
-  cairn__options_take(opts, &o, sizeof(o));
-  cairn_code_t rc = wait_for_save(m, -1, err);
+  cairn_code_t rc = cairn__restore_opts(opts, &o, err);
+  if (rc == CAIRN_OK) rc = wait_for_save(m, -1, err);
   if (rc != CAIRN_OK) return rc;
   if (step == CAIRN_LATEST && (step = cairn_manager_latest(m)) < 0)
     return cairn_fail(err, CAIRN_NOT_FOUND, "no step in %s yet", m->root);
