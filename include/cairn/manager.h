@@ -95,14 +95,16 @@ typedef struct cairn_manager_save_opts {
  * another job saved the step meanwhile; CAIRN_TIMED_OUT: ranks that did not
  * come before the deadline (if the text says "not confirmed" the step may be
  * there: cairn_manager_reload); CAIRN_NO_SPACE, CAIRN_DENIED, CAIRN_IO and
- * others of the store. After any of them the manager can save the next step. */
+ * others of the store. After an error the next step can be saved, unless a rank
+ * or the store is gone for good. */
 CAIRN_API cairn_code_t cairn_manager_save(cairn_manager_t *mgr, int64_t step,
                                           const cairn_tree_t *state,
                                           const cairn_manager_save_opts_t *opts,
                                           cairn_error_t *err);
 /* The same for n items of any type (see cairn_item_t); a single one without a
- * name is "default". The array and the values are the caller's again on return.
- * Also CAIRN_INVALID: a type that no handler has, a name that is taken. */
+ * name is "default". The array and the values are the caller's again on return,
+ * but for borrowed memory. Also CAIRN_INVALID: a type that no handler has, a
+ * name that is taken. */
 CAIRN_API cairn_code_t cairn_manager_save_items(
     cairn_manager_t *mgr, int64_t step, const cairn_item_t *items, size_t n,
     const cairn_manager_save_opts_t *opts, cairn_error_t *err);
@@ -115,7 +117,8 @@ CAIRN_API cairn_code_t cairn_manager_save_items(
  * of which something is missing are passed over, with a warning in the log, at
  * open and reload. Damage inside files is found by reading them: then the error
  * is CAIRN_CORRUPT, and no older step is taken instead. Which one to go on from
- * is for the caller to say (cairn_manager_steps).
+ * is for the caller to say: restore one of cairn_manager_steps, and give up
+ * those above it by cairn_manager_rollback, or saves below them are skipped.
  *
  * On all ranks alike: CAIRN_NOT_FOUND: no step yet (the message names the
  * root), or not that one, or it has no such item; CAIRN_MISMATCH: names, shapes

@@ -28,9 +28,10 @@ typedef struct cairn_runtime cairn_runtime_t;
 typedef enum cairn_log_level {
   CAIRN_LOG_DEFAULT = 0, /* as CAIRN_LOG says; CAIRN_LOG_WARN if it is unset */
   CAIRN_LOG_ERROR,
-  CAIRN_LOG_WARN,
-  CAIRN_LOG_INFO,
-  CAIRN_LOG_DEBUG,
+  CAIRN_LOG_WARN,  /* what went wrong beside a call: clean-up, ranks waited for
+                    */
+  CAIRN_LOG_INFO,  /* saves begun, committed, failed; steps deleted */
+  CAIRN_LOG_DEBUG, /* saves that the policy skips */
   CAIRN_LOG_SILENT
 } cairn_log_level_t;
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "array/zarr.h"
+#include "base/base.h"
 
 static cairn_code_t invalid(cairn_error_t *err, const char *what) {
   return cairn_fail(err, CAIRN_INVALID, "zarr: %s", what);
@@ -131,12 +132,13 @@ static void put_zarr3(cairn_buf_t *b, const cairn_zarr_spec_t *s) {
 
 cairn_code_t cairn_zarr_make(const cairn_zarr_spec_t *spec, cairn_zarr_t **out,
                              cairn_error_t *err) {
-  cairn_zarr_spec_t s = {0};
+  cairn_zarr_spec_t s;
   cairn_buf_t text = {0};
-  size_t given = spec->size;
   *out = NULL;
-  memcpy(&s, spec, given != 0 && given < sizeof s ? given : sizeof s);
-  cairn_code_t rc = check_spec(&s, err);
+  cairn_code_t rc = cairn__options_take(
+      spec, &s, sizeof s, CAIRN__SIZE_UP_TO(cairn_zarr_spec_t, frame_checksum),
+      err);
+  if (rc == CAIRN_OK) rc = check_spec(&s, err);
   if (rc != CAIRN_OK) return rc;
   if (s.version == 2)
     put_zarr2(&text, &s);

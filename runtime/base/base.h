@@ -16,10 +16,16 @@ size_t cairn__bytes_common(cairn_bytes_t a, cairn_bytes_t b);
 char *cairn__bytes_dup(cairn_bytes_t b);
 char *cairn__printf(const char *fmt, ...) CAIRN_PRINTF(1, 2); /* for free() */
 
-/* Options as this build knows them: of `in`, whose first member is the size
- * that the caller's build gives the struct (0: as compiled), what it has; zeros
- * for the rest and for NULL. */
-void cairn__options_take(const void *in, void *out, size_t n);
+/* Options as this build knows them, n bytes: of `in`, whose first member is the
+ * size that the caller's build gives the struct (0: as compiled), what it has;
+ * zeros for the rest and for NULL. `first` is the size of the first version's
+ * struct: nobody's is smaller, so a smaller number is no size: CAIRN_INVALID,
+ * and *out is zeros. */
+cairn_code_t cairn__options_take(const void *in, void *out, size_t n,
+                                 size_t first, cairn_error_t *err);
+/* The size of a struct whose last member is that one. */
+#define CAIRN__SIZE_UP_TO(type, member) \
+  (offsetof(type, member) + sizeof(((type *)0)->member))
 
 /* 64-bit hash of bytes, chained through seed; stable over ranks and versions
  * (it travels in votes). Not for use against an adversary. */

@@ -72,10 +72,17 @@ bool cairn__decimal(cairn_bytes_t b, int64_t *out) {
   return true;
 }
 
-void cairn__options_take(const void *in, void *out, size_t n) {
+cairn_code_t cairn__options_take(const void *in, void *out, size_t n,
+                                 size_t first, cairn_error_t *err) {
   size_t size;
   memset(out, 0, n);
-  if (in == NULL) return;
+  if (in == NULL) return CAIRN_OK;
   memcpy(&size, in, sizeof size);
+  if (size != 0 && size < first)
+    return cairn_fail(err, CAIRN_INVALID,
+                      "size %zu: the struct has had at least %zu bytes in all "
+                      "versions (0 means as compiled)",
+                      size, first);
   memcpy(out, in, size != 0 && size < n ? size : n);
+  return CAIRN_OK;
 }

@@ -212,6 +212,9 @@ typedef struct cairn__restore_request {
   size_t n;
   bool partial;
 } cairn__restore_request_t;
+/* Options of a restore, as this build knows them. */
+cairn_code_t cairn__restore_opts(const cairn_restore_opts_t *in,
+                                 cairn_restore_opts_t *out, cairn_error_t *err);
 cairn_code_t cairn__restore(cairn_checkpointer_t *ck,
                             const cairn__restore_request_t *req,
                             cairn_error_t *err);

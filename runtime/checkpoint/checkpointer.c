@@ -114,6 +114,16 @@ cairn_code_t cairn_checkpointer_open(cairn_runtime_t *rt, cairn_comm_t *comm,
 
 /* --- saving and restoring at a path --- */
 
+cairn_code_t cairn__restore_opts(const cairn_restore_opts_t *in,
+                                 cairn_restore_opts_t *out,
+                                 cairn_error_t *err) {
+  if (cairn__options_take(in, out, sizeof(*out),
+                          CAIRN__SIZE_UP_TO(cairn_restore_opts_t, step),
+                          err) == CAIRN_OK)
+    return CAIRN_OK;
+  return cairn_within(err, "restore options");
+}
+
 /* "runs/a/7" to the directory "…/runs/a" and the name "7". */
 static cairn_code_t split_path(const char *path, char **dir, const char **name,
                                cairn_error_t *err) {
@@ -158,9 +168,9 @@ cairn_code_t cairn_checkpointer_restore(cairn_checkpointer_t *ck,
   cairn__restore_request_t req = {.step = -1, .items = items, .n = n};
   cairn_restore_opts_t o;
   char *dir;
-  cairn_code_t rc = split_path(path, &dir, &req.name, err);
+  cairn_code_t rc = cairn__restore_opts(opts, &o, err);
+  if (rc == CAIRN_OK) rc = split_path(path, &dir, &req.name, err);
   if (rc != CAIRN_OK) return rc;
-  cairn__options_take(opts, &o, sizeof(o));
   req.dir = dir[0] != 0 ? dir : "/";
   req.partial = o.partial;
   rc = cairn_checkpointer_wait(ck, -1, err);

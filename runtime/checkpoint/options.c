@@ -59,8 +59,11 @@ static void fill_defaults(cairn_checkpointer_opts_t *o) {
 cairn_code_t cairn__checkpointer_opts(const cairn_checkpointer_opts_t *in,
                                       cairn_checkpointer_opts_t *out,
                                       cairn_error_t *err) {
-  cairn__options_take(in, out, sizeof(*out));
-  if (env_ms("CAIRN_DEADLINE", &out->deadline_ms, err) == CAIRN_OK &&
+  if (cairn__options_take(
+          in, out, sizeof(*out),
+          CAIRN__SIZE_UP_TO(cairn_checkpointer_opts_t, staging_bytes),
+          err) == CAIRN_OK &&
+      env_ms("CAIRN_DEADLINE", &out->deadline_ms, err) == CAIRN_OK &&
       env_ms("CAIRN_SOFT_LIMIT", &out->soft_limit_ms, err) == CAIRN_OK &&
       check(out, err) == CAIRN_OK) {
     fill_defaults(out);

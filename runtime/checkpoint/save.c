@@ -463,6 +463,25 @@ static void keep_error(cairn_save_t *s) {
   pthread_mutex_unlock(&ck->lock);
 }
 
+static void log_begun(const cairn_save_t *s) {
+  cairn_log(s->rt, CAIRN_LOG_INFO, "saving %s/%s: begun", s->dir, s->name);
+}
+
+static void log_end(cairn_save_t *s) {
+  cairn_save_stats_t stats;
+  if (s->err.code != CAIRN_OK) {
+    cairn_log(s->rt, CAIRN_LOG_INFO, "saving %s/%s: failed: %s", s->dir,
+              s->name, s->err.message);
+    return;
+  }
+  cairn_save_stats(s, &stats);
+  cairn_log(s->rt, CAIRN_LOG_INFO,
+            "saving %s/%s: committed after %.0f ms, of which the caller waited "
+            "%.0f; this rank's part: %lld bytes, %lld stored",
+            s->dir, s->name, stats.committed_s * 1e3, stats.blocked_s * 1e3,
+            (long long)stats.bytes, (long long)stats.stored_bytes);
+}
+
 static void log_late(cairn_save_t *s) {
   if (s->late.code != CAIRN_OK)
     cairn_log(s->rt, CAIRN_LOG_WARN, "cleaning up after %s: %s", s->name,
@@ -485,6 +504,7 @@ static void tell(cairn_save_t *s) {
   keep_error(s);
   if (s->err.code == CAIRN_OK)
     atomic_store(&s->committed_ns, cairn__now_ns() - s->begun_ns);
+  log_end(s);
   if (s->on_done != NULL) s->on_done(s->on_done_arg, s);
   resolve_written(s);
   cairn_future_resolve(s->done, &s->err);
@@ -555,6 +575,7 @@ static void advance(cairn_save_t *s) {
 void cairn__save_run(cairn_task_t *t) {
   cairn_save_t *s = cairn_container_of(t, cairn_save_t, task);
   s->phase = OPEN;
+  log_begun(s);
   cairn__save_watch(s);
   advance(s);
 }

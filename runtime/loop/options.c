@@ -81,16 +81,12 @@ static void fill_defaults(cairn_runtime_opts_t *o) {
 
 cairn_code_t cairn__options(const cairn_runtime_opts_t *in,
                             cairn_runtime_opts_t *out, cairn_error_t *err) {
-  cairn_runtime_opts_t o = {0};
+  cairn_runtime_opts_t o;
   cairn_code_t rc;
-  if (in != NULL) {
-    /* A caller compiled against another version has a struct of another size;
-     * what it does not know of stays 0, the default. */
-    size_t n = in->size == 0 || in->size > sizeof o ? sizeof o : in->size;
-    memcpy(&o, in, n);
-  }
-  o.size = sizeof o;
-  if ((rc = check(&o, err)) != CAIRN_OK ||
+  if ((rc = cairn__options_take(
+           in, &o, sizeof o, CAIRN__SIZE_UP_TO(cairn_runtime_opts_t, log_arg),
+           err)) != CAIRN_OK ||
+      (rc = check(&o, err)) != CAIRN_OK ||
       (rc = env_threads("CAIRN_CPU_THREADS", &o.cpu_threads, err)) !=
           CAIRN_OK ||
       (rc = env_threads("CAIRN_IO_THREADS", &o.io_threads, err)) != CAIRN_OK ||
@@ -99,6 +95,7 @@ cairn_code_t cairn__options(const cairn_runtime_opts_t *in,
       (rc = env_level(&o.log_level, err)) != CAIRN_OK)
     return rc;
   fill_defaults(&o);
+  o.size = sizeof o;
   *out = o;
   return CAIRN_OK;
 }

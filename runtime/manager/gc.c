@@ -51,7 +51,11 @@ static void on_closed(cairn_wait_t *w) {
 static void on_removed(cairn_wait_t *w) {
   struct cairn__gc *gc = cairn_container_of(w, struct cairn__gc, wait);
   cairn_error_t err = {0};
-  if (cairn_wait_result(w, &err) != CAIRN_OK) warn(gc, &err);
+  if (cairn_wait_result(w, &err) != CAIRN_OK)
+    warn(gc, &err);
+  else
+    cairn_log(gc->m->rt, CAIRN_LOG_INFO, "deleted step %" PRId64 " of %s",
+              gc->steps[gc->at], gc->m->root);
   gc->at++;
   next(gc);
 }

@@ -34,6 +34,9 @@ struct cairn_manager {
 /* Options with the environment's over them, checked. */
 cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
                                  cairn_manager_opts_t *out, cairn_error_t *err);
+cairn_code_t cairn__manager_save_opts(const cairn_manager_save_opts_t *in,
+                                      cairn_manager_save_opts_t *out,
+                                      cairn_error_t *err);
 /* Root and options, a line each: what all ranks must bring alike. */
 void cairn__manager_opts_text(const cairn_manager_t *m, cairn_buf_t *out);
 

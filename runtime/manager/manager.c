@@ -119,7 +119,10 @@ static cairn_code_t decide(cairn_manager_t *m, int64_t step, bool force,
                            cairn_save_decision_t *what, cairn_error_t *err) {
   *what = CAIRN_SAVED;
   if (!force && step % m->opts.save_interval_steps != 0) {
-    *what = CAIRN_SKIPPED_POLICY;
+    *what = CAIRN_SKIPPED_POLICY; /* most calls of most jobs */
+    cairn_log(m->rt, CAIRN_LOG_DEBUG,
+              "%s: step %lld is not saved: no multiple of %lld", m->root,
+              (long long)step, (long long)m->opts.save_interval_steps);
     return CAIRN_OK;
   }
   if (step > m->last_begun) return CAIRN_OK;
@@ -172,9 +175,9 @@ cairn_code_t cairn_manager_save_items(cairn_manager_t *m, int64_t step,
                                       cairn_error_t *err) {
   cairn_manager_save_opts_t o;
   cairn_save_decision_t what = CAIRN_SAVED;
-  cairn__options_take(opts, &o, sizeof(o));
+  cairn_code_t rc = cairn__manager_save_opts(opts, &o, err);
   if (o.save != NULL) *o.save = NULL;
-  cairn_code_t rc = check_call(m, step, err);
+  if (rc == CAIRN_OK) rc = check_call(m, step, err);
   if (rc == CAIRN_OK) rc = decide(m, step, o.force, &what, err);
   if (rc == CAIRN_OK && what == CAIRN_SAVED)
     rc = begin(m, step, items, n, o.save, err);
@@ -198,8 +201,8 @@ cairn_code_t cairn_manager_restore_items(cairn_manager_t *m, int64_t step,
                                          cairn_error_t *err) {
   char name[200];
   cairn_restore_opts_t o;
-  cairn__options_take(opts, &o, sizeof(o));
-  cairn_code_t rc = wait_for_save(m, -1, err);
+  cairn_code_t rc = cairn__restore_opts(opts, &o, err);
+  if (rc == CAIRN_OK) rc = wait_for_save(m, -1, err);
   if (rc != CAIRN_OK) return rc;
   if (step == CAIRN_LATEST && (step = cairn_manager_latest(m)) < 0)
     return cairn_fail(err, CAIRN_NOT_FOUND, "no step in %s yet", m->root);

@@ -61,11 +61,23 @@ static cairn_code_t check(const cairn_manager_opts_t *o, cairn_error_t *err) {
 cairn_code_t cairn__manager_opts(const cairn_manager_opts_t *in,
                                  cairn_manager_opts_t *out,
                                  cairn_error_t *err) {
-  cairn__options_take(in, out, sizeof(*out));
+  cairn_code_t rc = cairn__options_take(
+      in, out, sizeof(*out), CAIRN__SIZE_UP_TO(cairn_manager_opts_t, read_only),
+      err);
   if (out->save_interval_steps == 0) out->save_interval_steps = 1;
-  cairn_code_t rc = from_environment(out, err);
+  if (rc == CAIRN_OK) rc = from_environment(out, err);
   if (rc == CAIRN_OK) rc = check(out, err);
   return rc == CAIRN_OK ? CAIRN_OK : cairn_within(err, "manager options");
+}
+
+cairn_code_t cairn__manager_save_opts(const cairn_manager_save_opts_t *in,
+                                      cairn_manager_save_opts_t *out,
+                                      cairn_error_t *err) {
+  if (cairn__options_take(in, out, sizeof(*out),
+                          CAIRN__SIZE_UP_TO(cairn_manager_save_opts_t, save),
+                          err) == CAIRN_OK)
+    return CAIRN_OK;
+  return cairn_within(err, "save options");
 }
 
 void cairn__manager_opts_text(const cairn_manager_t *m, cairn_buf_t *out) {

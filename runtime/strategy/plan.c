@@ -178,11 +178,11 @@ static cairn_code_t plan(const cairn_plan_in_t *in, cairn_plan_t *out,
 
 cairn_code_t cairn_plan_array(const cairn_plan_in_t *in, cairn_plan_t *out,
                               cairn_error_t *err) {
-  cairn_plan_in_t i = {0};
-  /* What an older caller does not know of stays 0, the default. */
-  memcpy(&i, in, in->size == 0 || in->size > sizeof i ? sizeof i : in->size);
+  cairn_plan_in_t i;
   *out = (cairn_plan_t){0};
-  cairn_code_t rc = plan(&i, out, err);
+  cairn_code_t rc = cairn__options_take(
+      in, &i, sizeof i, CAIRN__SIZE_UP_TO(cairn_plan_in_t, num_ranks), err);
+  if (rc == CAIRN_OK) rc = plan(&i, out, err);
   if (rc == CAIRN_OK) return rc;
   *out = (cairn_plan_t){0};
   cairn_within(err, "array %.*s",

@@ -72,6 +72,44 @@ Test(bytes, decimals) {
     cr_expect_not(cairn__decimal(S(bad[i]), &v), "%s", bad[i]);
 }
 
+/* --- options --- */
+
+typedef struct opts {
+  size_t size;
+  int64_t a, b; /* of the first version */
+  int64_t c;    /* came later */
+} opts_t;
+
+#define FIRST CAIRN__SIZE_UP_TO(opts_t, b)
+
+Test(options, members_beyond_the_size_said_are_not_read) {
+  opts_t in = {.size = FIRST, .a = 1, .b = 2, .c = 3}, out;
+  cr_assert_eq(cairn__options_take(&in, &out, sizeof out, FIRST, NULL),
+               CAIRN_OK);
+  cr_expect(out.a == 1 && out.b == 2 && out.c == 0);
+  in.size = 0;
+  cr_assert_eq(cairn__options_take(&in, &out, sizeof out, FIRST, NULL),
+               CAIRN_OK);
+  cr_expect(out.a == 1 && out.b == 2 && out.c == 3);
+  cr_assert_eq(cairn__options_take(NULL, &out, sizeof out, FIRST, NULL),
+               CAIRN_OK);
+  cr_expect(out.a == 0 && out.b == 0 && out.c == 0);
+}
+
+Test(options, sizes_that_no_version_had_are_refused) {
+  opts_t in = {.size = 7, .a = 1}, out;
+  cairn_error_t err = {0};
+  cr_assert_eq(cairn__options_take(&in, &out, sizeof out, FIRST, &err),
+               CAIRN_INVALID);
+  cr_expect_str_eq(err.message,
+                   "size 7: the struct has had at least 24 bytes in all "
+                   "versions (0 means as compiled)");
+  cr_expect(out.size == 0 && out.a == 0);
+  in.size = FIRST - 1;
+  cr_assert_eq(cairn__options_take(&in, &out, sizeof out, FIRST, NULL),
+               CAIRN_INVALID);
+}
+
 Test(encode, hex_both_ways) {
   char out[9];
   uint8_t back[4];

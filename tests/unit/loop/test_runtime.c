@@ -24,22 +24,27 @@ Test(runtime, null_options_give_the_defaults) {
   cr_assert_eq(cairn_runtime_close(NULL, NULL), CAIRN_OK);
 }
 
-Test(runtime, options_of_another_size_are_read_as_far_as_known) {
+Test(runtime, options_of_a_newer_version_are_read_as_far_as_known) {
   struct {
     cairn_runtime_opts_t o;
     char future[64];
   } big = {.o = {.size = sizeof big, .memory_budget = 7}};
-  cairn_runtime_opts_t small = {.cpu_threads = 3, .memory_budget = 7};
   cairn_runtime_t *rt;
-  small.size = offsetof(cairn_runtime_opts_t, memory_budget);
   memset(big.future, 0xff, sizeof big.future);
   cr_assert_eq(cairn_runtime_open(&big.o, &rt, NULL), CAIRN_OK);
   cr_assert_eq(cairn__memory_budget(rt), 7);
   help_close(rt);
-  cr_assert_eq(cairn_runtime_open(&small, &rt, NULL), CAIRN_OK);
-  cr_assert_eq(cairn__memory_budget(rt), (int64_t)256 << 20);
-  cr_assert_eq(cairn__cpu_threads(rt), 3);
-  help_close(rt);
+}
+
+Test(runtime, sizes_that_no_version_had_are_refused) {
+  cairn_runtime_opts_t small = {.size = 7};
+  cairn_error_t err = {0};
+  cairn_runtime_t *rt;
+  cr_assert_eq(cairn_runtime_open(&small, &rt, &err), CAIRN_INVALID);
+  cr_assert_not_null(strstr(err.message, "open runtime: size 7: "), "%s",
+                     err.message);
+  small.size = offsetof(cairn_runtime_opts_t, log_arg);
+  cr_assert_eq(cairn_runtime_open(&small, &rt, NULL), CAIRN_INVALID);
 }
 
 Test(runtime, options_out_of_range_are_invalid) {
