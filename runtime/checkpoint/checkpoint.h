@@ -60,6 +60,7 @@ struct cairn_save {
   int64_t step;                /* -1: none */
   char *dir, *name;            /* parent directory; name in it */
   char tmp[CAIRN__OWNER_NAME]; /* what it is called until published */
+  char mark[64];               /* what its data files begin with: marks.h */
   char id[33];                 /* of this save; the primary's choice */
   cairn__save_item_t *items;
   size_t n;

@@ -17,6 +17,7 @@
 #include "checkpoint/checked.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/layout.h"
+#include "checkpoint/marks.h"
 #include "kv/kv.h"
 #include "loop/loop.h"
 
@@ -70,9 +71,17 @@ static void judge(struct restore *r) {
 }
 
 static cairn_future_t *look(struct restore *r) {
-  if (r->at++ == 0) return cairn__step_look(r->root, &r->look);
-  judge(r);
-  return NULL;
+  switch (r->at++) {
+    case 0:
+      return cairn__step_look(r->root, &r->look);
+    case 1:
+      judge(r);
+      return r->err.code == CAIRN_OK
+                 ? cairn__marks_check(r->root, &r->look.binding)
+                 : NULL;
+    default:
+      return NULL;
+  }
 }
 
 static bool has_item(const struct restore *r, const char *name) {

@@ -33,6 +33,7 @@
 
 #include "base/base.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/marks.h"
 #include "checkpoint/owner.h"
 #include "checkpoint/owner_record.h"
 #include "checkpoint/record.h"
@@ -347,6 +348,7 @@ static void unload_vote(cairn_save_t *s, cairn__vote_t *v) {
   switch (s->phase) {
     case CREATED:
       if (v->received.n == 32) memcpy(s->id, v->received.p, 32);
+      cairn__mark_of(s->id, s->mark, sizeof(s->mark));
       s->exchange = (v->all_bits & UNCHANGED) == 0;
       s->slowest = v->max_value;
       break;

@@ -84,7 +84,8 @@ static void item_context(cairn_save_t *s, cairn__save_item_t *item) {
   item->priv.place = (cairn__item_place_t){.strategy = o->strategy,
                                            .directory = item->directory,
                                            .profile = o->profile,
-                                           .not_durable = o->not_durable};
+                                           .not_durable = o->not_durable,
+                                           .mark = s->mark};
   item->ctx = (cairn_item_ctx_t){.size = sizeof(cairn_item_ctx_t),
                                  .rt = s->rt,
                                  .rank = cairn_comm_rank(s->ck->comm),

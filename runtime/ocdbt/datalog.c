@@ -34,6 +34,8 @@ cairn__datalog_t *cairn__datalog_new(cairn_kv_t *base,
   log->base = base;
   log->defer_sync = o->defer_sync;
   log->place.target = o->target_data_file_size;
+  memcpy(log->mark, o->mark, sizeof log->mark);
+  log->place.begin = strlen(log->mark);
   return log;
 }
 

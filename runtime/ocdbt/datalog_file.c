@@ -18,6 +18,13 @@ struct log_part {
 
 /* --- beginning --- */
 
+/* The first part; an error is kept in the log's. */
+static void write_mark(struct log_file *f) {
+  struct iovec iov = {f->log->mark, strlen(f->log->mark)};
+  if (iov.iov_len != 0)
+    cairn_future_unref(cairn__log_file_write(f, 0, &iov, 1, iov.iov_len, NULL));
+}
+
 static bool add_file(cairn__datalog_t *log) {
   if (log->n == log->cap) {
     size_t cap = log->cap != 0 ? 2 * log->cap : 4;
@@ -39,6 +46,7 @@ static bool add_file(cairn__datalog_t *log) {
                              &f->upload);
   log->files[log->n++] = f;
   log->open_files++;
+  write_mark(f);
   return true;
 }
 

@@ -30,6 +30,7 @@ struct cairn__datalog {
   cairn_runtime_t *rt;
   cairn_kv_t *base;
   bool defer_sync;
+  char mark[64]; /* what files begin with */
   cairn__place_t place;
   struct log_file **files; /* as in place, made when first written to */
   size_t n, cap;

@@ -50,7 +50,9 @@ typedef struct cairn__ocdbt_write_opts {
   cairn__ocdbt_config_t config;   /* uuid all zero: a random one is made */
   uint64_t target_data_file_size; /* 0: no limit */
   bool defer_sync; /* files need not be durable before cairn_kv_sync */
-  bool sync_data;  /* but the data is, before the manifest that names it */
+  /* What every data file begins with (readers pass over it); empty: nothing. */
+  char mark[64];
+  bool sync_data; /* but the data is, before the manifest that names it */
 } cairn__ocdbt_write_opts_t;
 
 /* Orbax's choices: inline 1024, nodes 100 MB, single, zstd level 0, arity 4,

@@ -23,6 +23,7 @@ typedef struct cairn__data_file {
 
 typedef struct cairn__place {
   uint64_t target;            /* 0: no limit */
+  uint64_t begin;             /* offset of the first item in a file */
   cairn__data_file_t **files; /* their addresses stay: names are borrowed */
   size_t n, cap;
 } cairn__place_t;

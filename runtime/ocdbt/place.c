@@ -19,6 +19,7 @@ static bool add_file(cairn__place_t *p) {
   if (f == NULL) return false;
   memcpy(f->name, "d/", 2);
   cairn__random_id(f->name + 2);
+  f->size = p->begin;
   p->files[p->n++] = f;
   return true;
 }

@@ -1,5 +1,6 @@
 #include "strategy/item_store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -90,6 +91,12 @@ static void on_base_for_read(cairn_wait_t *w) {
   cairn_then(cairn__ocdbt_open(s->base, &s->kv), &s->wait, on_database);
 }
 
+static void set_mark(cairn__ocdbt_write_opts_t *o,
+                     const cairn__item_place_t *place) {
+  if (place->mark != NULL)
+    snprintf(o->mark, sizeof(o->mark), "%s", place->mark);
+}
+
 static cairn_future_t *store_open(cairn_runtime_t *rt,
                                   const cairn__item_place_t *place,
                                   cairn_purpose_t purpose, bool for_write,
@@ -112,6 +119,7 @@ static cairn_future_t *store_open(cairn_runtime_t *rt,
     return done;
   }
   s->opts.defer_sync = true;
+  set_mark(&s->opts, place);
   s->opts.sync_data = s->sync;
   s->done = done;
   *out = s;
@@ -278,6 +286,7 @@ cairn_future_t *cairn__item_store_merge(cairn_runtime_t *rt,
     return done;
   }
   m->store.opts.defer_sync = true;
+  set_mark(&m->store.opts, place);
   m->store.opts.sync_data = m->store.sync;
   m->store.done = done;
   m->children = children;

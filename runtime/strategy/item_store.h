@@ -16,6 +16,7 @@ typedef struct cairn__item_place {
   const char *process_id;
   cairn_profile_t profile;
   bool not_durable;
+  const char *mark; /* what data files begin with; NULL: nothing */
 } cairn__item_place_t;
 
 typedef struct cairn__item_store cairn__item_store_t;
