@@ -1,5 +1,6 @@
 /* What a job is told of its saves by its log sink. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "cairn/cairn.h"
 #include "support/ranks.h"
