@@ -7,7 +7,7 @@
  *
  *   float *w = cairn_alloc(n * sizeof *w);
  *   ...
- *   cairn_free(w); after the save that held it has staged */
+ *   cairn_free(w);     (when no save reads it any more) */
 #ifndef CAIRN_MEMORY_H_
 #define CAIRN_MEMORY_H_
 

@@ -84,8 +84,9 @@ typedef enum cairn_snapshot {
   CAIRN_SNAPSHOT_COPY,        /* memory is the caller's when save returns */
   CAIRN_SNAPSHOT_BORROW, /* no copy: memory must not change before "written" */
   CAIRN_SNAPSHOT_LAZY,   /* no write before the array is settled */
-  CAIRN_SNAPSHOT_COW     /* pages are write-protected, and copied when first
-                            written; see cairn_alloc in <cairn/memory.h> */
+  /* Pages are write-protected, and copied when first written; see cairn_alloc
+   * in <cairn/memory.h>. */
+  CAIRN_SNAPSHOT_COW
 } cairn_snapshot_t;
 
 typedef struct cairn_array {

@@ -32,11 +32,10 @@ static void teardown(void) {
 
 TestSuite(bad_input_calls, .init = setup, .fini = teardown);
 
-/* The call failed so, with a message that begins so; err is clean again. */
-static void expect(cairn_code_t rc, cairn_code_t want, const char *begin) {
+/* The call failed so, and its message says so; err is clean again. */
+static void expect(cairn_code_t rc, cairn_code_t want, const char *part) {
   cr_assert_eq(rc, want, "%s", err.message);
-  cr_assert_eq(strncmp(err.message, begin, strlen(begin)), 0, "%s",
-               err.message);
+  cr_assert_not_null(strstr(err.message, part), "%s", err.message);
   err = (cairn_error_t){0};
 }
 
