@@ -102,7 +102,7 @@ typedef struct cairn_damage {
 
 typedef struct cairn_verified {
   int64_t files, bytes, chunks; /* that were read and checked */
-  int64_t damaged;              /* how often fn was called */
+  int64_t damaged; /* calls of fn, without those for what follows */
   /* Of kinds that no handler knows: only their whole files were checked, if
    * bound. */
   int64_t unknown_items;

@@ -171,6 +171,7 @@ static cairn_code_t describe(struct root *r, const cairn__step_name_t *step,
                              .commit_ns = look.commit_ns,
                              .items = look.items,
                              .num_items = look.num_items};
+  cairn__binding_free(&look.binding);
   if (step->temporary) {
     out->state = CAIRN_STEP_TEMPORARY;
     free(out->why);

@@ -28,7 +28,7 @@ class Usage(cli.Case):
 
     def test_help_says_what_a_path_is_where_one_is_taken(self):
         for c in COMMANDS:
-            self.assertEqual("PATH is a root" in self.cairn("help", c).out, c != "dump", c)
+            self.assertEqual("PATH is a root" in self.cairn("help", c).out, c not in ("dump", "bench"), c)
 
     def test_summaries_stand_in_one_column(self):
         lines = self.cairn("--help").out.splitlines()
