@@ -458,3 +458,49 @@ Test(chain, detached_elements) {
     cairn_zarr_unref(z);
   }
 }
+
+/* What does not shrink stays where it is inside a zstd frame, too: the pieces
+ * together are a value that is read back, with a block that is not full at the
+ * end, and the same one that is made with a copy. */
+Test(chain, detached_elements_in_a_frame) {
+  enum { N = 3 * 131072 / 4 + 5 };
+  static const struct {
+    const char *chain;
+    size_t pieces; /* head, 4 of (block header, block), what follows */
+  } cases[] = {{BYTES("little") "," ZSTD, 8},
+               {BYTES("little") "," ZSTD "," CRC, 9},
+               {SHARD("[98309]", BYTES("little") "," ZSTD "," CRC), 9}};
+  static uint32_t values[N], back[N];
+  const int64_t strides[1] = {4};
+  uint32_t x = 1;
+  for (size_t i = 0; i < N; i++)
+    values[i] = x = (x ^ x >> 15) * 1664525 + 1013904223;
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    cairn_zarr_t *z = zarr3("uint32", "0", "[98309]", cases[k].chain);
+    cairn__encoder_t e = {.detach = true};
+    cairn_buf_t around = {0}, whole = {0}, joined = {0};
+    cairn_error_t err = {0};
+    struct iovec iov[16];
+    cr_assert_eq(
+        cairn__chain_encode(&e, z->chain, values, strides, &around, NULL),
+        CAIRN_OK);
+    cr_assert_eq(e.direct.p, (const uint8_t *)values, "%zu", k);
+    cairn_bytes_t rest = cairn_bytes(around.p, around.n);
+    size_t n = cairn__encoded_pieces(e.direct, e.frame_head, rest, NULL);
+    cr_assert_eq(n, cases[k].pieces, "%zu: %zu pieces", k, n);
+    cairn__encoded_pieces(e.direct, e.frame_head, rest, iov);
+    for (size_t i = 0; i < n; i++)
+      cairn_buf_put(&joined, iov[i].iov_base, iov[i].iov_len);
+    cr_assert_eq(encode(z, values, &whole, NULL), CAIRN_OK);
+    cr_assert_eq(joined.n, whole.n);
+    cr_expect_arr_eq(joined.p, whole.p, whole.n);
+    cr_expect_eq(decode(z, cairn_bytes(joined.p, joined.n), back, false, &err),
+                 CAIRN_OK, "%s", err.message);
+    cr_expect_arr_eq(back, values, sizeof values);
+    free(around.p);
+    free(whole.p);
+    free(joined.p);
+    cairn__encoder_reset(&e);
+    cairn_zarr_unref(z);
+  }
+}

@@ -204,3 +204,20 @@ Test(zstd, pays_for_zeros_and_not_for_noise) {
   free(zeros);
   free(random);
 }
+
+/* Up to 64 KiB by entropy: that of noise is 8 bits in a byte, of numbers below
+ * 16 it is at most 4. Floats of about one magnitude are noise in three bytes
+ * of four and have 2 bits in the fourth, which in all is 7.24. */
+Test(zstd, pays_for_small_values_that_shrink) {
+  enum { N = 4096 };
+  uint8_t *p = noise(N);
+  cr_expect_not(cairn__zstd_pays(p, N));
+  cr_expect_not(cairn__zstd_pays(p, 1024));
+  for (size_t i = 3; i < N; i += 4) p[i] = 0x3e + (p[i] & 3);
+  cr_expect_not(cairn__zstd_pays(p, N));
+  for (size_t i = 0; i < N; i++) p[i] &= 15;
+  cr_expect(cairn__zstd_pays(p, N));
+  memset(p, 0, N);
+  cr_expect(cairn__zstd_pays(p, N));
+  free(p);
+}
