@@ -25,7 +25,7 @@ static __thread bool inside; /* a function that a rule has called */
 const char *shim_op_name(shim_op_t op) {
   static const char *const names[] = {"open",   "write",  "sync",   "close",
                                       "rename", "mkdir",  "unlink", "rmdir",
-                                      "link",   "resize", "lock"};
+                                      "link",   "resize", "lock",   "flush"};
   return names[op];
 }
 

@@ -28,6 +28,7 @@ typedef enum shim_op {
   SHIM_LINK,
   SHIM_RESIZE, /* truncate, allocate */
   SHIM_LOCK,
+  SHIM_FLUSH, /* begins to write back; makes nothing durable */
   SHIM_OPS
 } shim_op_t;
 

@@ -190,6 +190,12 @@ int syncfs(int fd) {
   return (int)DO(&c, syscall(SYS_syncfs, fd));
 }
 
+int sync_file_range(int fd, off_t off, off_t n, unsigned flags) {
+  shim_call_t c;
+  call_on(&c, SHIM_FLUSH, fd);
+  return (int)DO(&c, syscall(SYS_sync_file_range, fd, off, n, flags));
+}
+
 int ftruncate(int fd, off_t n) {
   shim_call_t c;
   call_on(&c, SHIM_RESIZE, fd);
