@@ -65,7 +65,7 @@ static void check_held(const struct cell *c) {
   warned(c);
 }
 
-#define BESIDE 8
+#define BESIDE (MATRIX_IN_TURN ? 2 : 8)
 
 /* Calls n, n + 1, ... Returns how many of them failed the save. */
 static int hold_calls(const struct line *line, int n, bool *more) {
@@ -89,8 +89,9 @@ static void hold_every_call(size_t first, size_t last) {
   for (size_t i = first; i <= last; i++) {
     bool more = true;
     int failed = 0;
-    for (int n = 1; more; n += BESIDE)
+    for (int n = 1; more && (n == 1 || !MATRIX_IN_TURN); n += BESIDE)
       failed += hold_calls(&matrix_lines[i], n, &more);
+    if (MATRIX_IN_TURN) continue;
     cr_assert_geq(failed, matrix_lines[i].victim == 0 ? 15 : 5, "line %zu: %d",
                   i, failed);
   }

@@ -42,7 +42,8 @@ void plain_failed(const char *file, int line, bool fatal, const char *what,
                   const char *fmt, ...);
 void plain_skip(const char *why);
 
-#define Test(suite_, name_)                                                \
+/* Options (a time limit) are for Criterion. */
+#define Test(suite_, name_, ...)                                           \
   static void plain_##suite_##_##name_(void);                              \
   __attribute__((constructor)) static void plain_reg_##suite_##_##name_(   \
       void) {                                                              \
