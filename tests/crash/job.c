@@ -15,7 +15,10 @@
 /* --- places and processes --- */
 
 char *crash_dir(void) {
-  char path[] = "/dev/shm/cairn-crash-XXXXXX";
+  const char *base = getenv("CAIRN_CRASH_DIR");
+  char path[PATH_MAX];
+  snprintf(path, sizeof(path), "%s/cairn-crash-XXXXXX",
+           base != NULL ? base : "/dev/shm");
   return mkdtemp(path) != NULL ? strdup(path) : temp_dir();
 }
 
