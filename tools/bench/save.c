@@ -16,6 +16,7 @@ struct run {
   const workload_t *load;
   state_t state;
   job_t job;
+  int64_t alone;   /* resident bytes with the state and nothing else */
   char path[4096]; /* of the save at hand */
 };
 
@@ -30,6 +31,7 @@ static bool begin(struct run *r, bool filled, cairn_error_t *err) {
   if (state_open(r->load, r->w->rank, r->w->ranks, filled, mode, &r->state,
                  err) != CAIRN_OK)
     return false;
+  r->alone = meter_rss();
   int64_t staging = filled && !r->a->borrow && !r->a->unprepared
                         ? workload_bytes(r->load) / r->w->ranks
                         : 0;
@@ -101,9 +103,9 @@ static bool prepare_and_save(struct run *r, int k, double plain,
   }
   state_fill(&r->state, r->load->arrays - 1);
   r->w->barrier();
-  int64_t before = meter_reset_peak();
+  meter_reset_peak();
   if (!save(r, plain, k == 1, out, err)) return false;
-  out->peak = meter_peak() - before;
+  out->peak = meter_peak() - r->alone;
   r->w->barrier();
   if (r->w->rank == 0) out->settled = meter_sync_tree(r->path);
   return true;
