@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "element.h"
 #include "leaf.h"
@@ -66,17 +67,24 @@ static cairn_code_t no_leaf(const struct cat *c, const char *name,
   return cairn_fail(err, CAIRN_NOT_FOUND, "no leaf \"%s\" in %s", name, path);
 }
 
-/* Looks through all items; those of unknown kinds have no leaves for us. */
+/* Looks through all items; why one cannot be looked at is told only if there is
+ * no tree that can. */
 static cairn_code_t find_leaf(struct cat *c, const char *name,
                               cairn_error_t *err) {
+  cairn_error_t unsupported = {0};
+  bool looked = false;
   for (size_t i = 0; i < cairn_step_num_items(c->step); i++) {
     const char *item = cairn_step_item(c->step, i);
     const cairn_item_info_t *info;
     cairn_error_t local = {0};
     cairn_code_t rc = cairn_step_inspect(c->step, item, &info, &local);
-    if (rc == CAIRN_UNSUPPORTED) continue;
+    if (rc == CAIRN_UNSUPPORTED) {
+      cairn_error_copy(&unsupported, &local);
+      continue;
+    }
     if (rc != CAIRN_OK) return cairn_error_copy(err, &local);
     const cairn_leaf_info_t *leaf = leaf_of(info, name);
+    looked |= strcmp(info->type, "pytree") == 0;
     if (leaf == NULL) continue;
     if (c->leaf != NULL)
       return cairn_fail(err, CAIRN_INVALID,
@@ -86,7 +94,10 @@ static cairn_code_t find_leaf(struct cat *c, const char *name,
     c->leaf = leaf;
     c->item = item;
   }
-  return c->leaf != NULL ? CAIRN_OK : no_leaf(c, name, err);
+  if (c->leaf != NULL) return CAIRN_OK;
+  if (!looked && unsupported.code != CAIRN_OK)
+    return cairn_error_copy(err, &unsupported);
+  return no_leaf(c, name, err);
 }
 
 /* --- files --- */
@@ -97,16 +108,21 @@ static FILE *open_file(const char *file, cairn_error_t *err) {
   return f;
 }
 
-/* A file that is not whole is not left behind. */
+static bool is_regular(FILE *f) {
+  struct stat st;
+  return fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* A file that is not whole is not left behind; a device is. */
 static cairn_code_t close_file(FILE *f, const char *file, bool ok,
                                cairn_error_t *err) {
-  bool failed = ferror(f) != 0;
+  bool failed = ferror(f) != 0, ours = is_regular(f);
   if (f == stdout) return CAIRN_OK; /* out_end tells */
   if (fclose(f) != 0 || failed)
     cairn_fail_errno(err, errno != 0 ? errno : EIO, "write %s", file);
   else if (ok)
     return CAIRN_OK;
-  remove(file);
+  if (ours) remove(file);
   return err->code;
 }
 
@@ -219,24 +235,33 @@ static void print_string(const struct cat *c) {
   cairn_buf_reset(&b);
 }
 
-static void print_empty(const struct cat *c) {
+static cairn_code_t print_empty(const struct cat *c, cairn_error_t *err) {
   const char *kind = c->leaf->kind;
   if (strcmp(kind, "Dict") == 0)
     out_text("{}\n");
   else if (strcmp(kind, "List") == 0 || strcmp(kind, "Tuple") == 0)
     out_text("[]\n");
-  else
+  else if (strcmp(kind, "None") == 0 || strcmp(kind, "NamedTuple") == 0)
     out_text(c->form == JSON ? "null\n" : "None\n");
+  else
+    return cairn_fail(err, CAIRN_UNSUPPORTED, "a leaf of kind %s is not known",
+                      kind);
+  return CAIRN_OK;
 }
 
 static cairn_code_t cat_leaf(struct cat *c, cairn_error_t *err) {
   if (c->form == NPY || c->form == RAW) return write_leaf(c, err);
   if (c->leaf->has_data) return print_array(c, err);
-  if (leaf_is_string(c->leaf))
-    print_string(c);
-  else
-    print_empty(c);
+  if (!leaf_is_string(c->leaf)) return print_empty(c, err);
+  print_string(c);
   return CAIRN_OK;
+}
+
+/* An invalid call, by now, comes of what is stored. */
+static cairn_code_t cat_found(struct cat *c, cairn_error_t *err) {
+  cairn_code_t rc = cat_leaf(c, err);
+  if (rc == CAIRN_INVALID) err->code = rc = CAIRN_CORRUPT;
+  return rc;
 }
 
 /* --- items without leaves --- */
@@ -297,7 +322,7 @@ static int cat(cairn_runtime_t *rt, struct cat *c, const char *path,
     rc = cat_blob(c, leaf, &err);
   } else if (rc == CAIRN_OK) {
     rc = find_leaf(c, leaf, &err);
-    if (rc == CAIRN_OK) rc = cat_leaf(c, &err);
+    if (rc == CAIRN_OK) rc = cat_found(c, &err);
   }
   cairn_step_close(c->step);
   return rc == CAIRN_OK ? EXIT_FINE : tool_failed(&err);

@@ -98,7 +98,10 @@ static cairn_code_t stream_rows(cairn_step_t *step, const char *item,
   int64_t rows = rows_at_once(leaf, row_bytes), left = leaf->shape[0];
   size_t size = cairn_dtype_size(leaf->dtype);
   cairn_code_t rc = CAIRN_OK;
-  void *piece = malloc((size_t)(rows * row_bytes));
+  int64_t bytes;
+  void *piece = !__builtin_mul_overflow(rows, row_bytes, &bytes)
+                    ? malloc((size_t)bytes)
+                    : NULL;
   if (piece == NULL) return no_memory(err);
   for (int64_t at = 0; rc == CAIRN_OK && left > 0; at += rows, left -= rows) {
     if (rows > left) rows = left;
