@@ -27,10 +27,11 @@ struct rank { /* what each rank of a test has at hand */
 static void rank_open(struct rank *r, rank_env_t *env) {
   struct job *job = env->arg;
   cairn_error_t err = {0};
-  job->opts.checkpointer.deadline_ms = 5000;
-  cr_assert_eq(cairn_manager_open(env->rt, env->comm, job->root, &job->opts,
-                                  &r->m, &err),
-               CAIRN_OK, "%s", err.message);
+  cairn_manager_opts_t opts = job->opts;
+  opts.checkpointer.deadline_ms = 5000;
+  cr_assert_eq(
+      cairn_manager_open(env->rt, env->comm, job->root, &opts, &r->m, &err),
+      CAIRN_OK, "%s", err.message);
   state_init(&r->s, 12, 5, env->rank, env->size);
   state_fill(&r->s, 1);
   r->wrong = job->all || env->rank == VICTIM;
