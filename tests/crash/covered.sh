@@ -15,7 +15,7 @@ missing=
 for call in $calls; do
   case "$call" in
   fopen64) ;; # reads /proc only: checkpoint/process.c
-  syscall) ;; # userfaultfd only: snapshot/cow.c
+  syscall) ;; # userfaultfd only: snapshot/uffd.c
   *) echo "$counted" | grep -qx "$call" || missing="$missing $call" ;;
   esac
 done
