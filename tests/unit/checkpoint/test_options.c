@@ -95,8 +95,9 @@ Test(options, wrong_environment_fails_the_open) {
 
 static cairn_code_t with_env(const char *name, const char *value,
                              cairn_checkpointer_opts_t *o, cairn_error_t *err) {
+  cairn_error_t unread = {0};
   setenv(name, value, 1);
-  cairn_code_t rc = options(o, err);
+  cairn_code_t rc = options(o, err != NULL ? err : &unread);
   unsetenv(name);
   return rc;
 }
@@ -146,8 +147,14 @@ Test(options, the_environment_cannot_promise_for_the_program) {
                CAIRN_INVALID);
   cr_expect_eq(with_env("CAIRN_CHECK_SNAPSHOTS", "1", &o, NULL), CAIRN_OK);
   cr_expect(o.check_snapshots);
-  o = (cairn_checkpointer_opts_t){.snapshot = (cairn_snapshot_t)9};
-  cr_expect_eq(options(&o, NULL), CAIRN_INVALID);
-  o = (cairn_checkpointer_opts_t){.staging_limit = -1};
-  cr_expect_eq(options(&o, NULL), CAIRN_INVALID);
+}
+
+Test(options, snapshots_that_cannot_be_are_refused) {
+  cairn_checkpointer_opts_t bad[] = {{.snapshot = (cairn_snapshot_t)9},
+                                     {.snapshot = (cairn_snapshot_t)-1},
+                                     {.staging_limit = -1}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    cairn_error_t err = {0};
+    cr_expect_eq(options(&bad[i], &err), CAIRN_INVALID);
+  }
 }
