@@ -13,18 +13,23 @@
 /* The memory of one box, held still until the save is over. */
 typedef struct cairn__held {
   const void *data;
-  const int64_t *strides; /* bytes; NULL: C order without gaps */
+  const int64_t *strides;       /* bytes; NULL: C order without gaps */
+  const cairn_source_t *source; /* NULL: plain memory, the save's or borrowed */
 } cairn__held_t;
 
 /* A snapshot being taken, in two passes over the leaves: what it needs is
  * measured, got at once, and filled. */
 typedef struct cairn__take {
   const cairn_item_ctx_t *ctx;
-  size_t stage, boxes, strides; /* measured: bytes, boxes, numbers */
-  uint8_t *next;                /* being filled: staging memory */
-  size_t at;                    /* offset of `next` in it */
+  bool tight; /* staging is too small: large boxes are held instead */
+  size_t stage, boxes, strides, parts; /* measured: bytes, boxes, ... */
+  uint8_t *next;                       /* being filled: staging memory */
+  size_t at;                           /* offset of `next` in it */
   cairn__held_t *next_box;
   int64_t *next_strides;
+  cairn_item_part_t *part; /* to be held, `num_parts` so far, */
+  cairn__held_t **part_of; /* and whose memory they are */
+  size_t num_parts;
   cairn_buf_t texts; /* the primary's strings: varint n, bytes */
   cairn__desc_writer_t desc;
 } cairn__take_t;

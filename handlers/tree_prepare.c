@@ -58,7 +58,8 @@ static cairn_code_t add_region(prepare_t *x, const cairn_plan_piece_t *piece,
   *out = (cairn_region_t){.origin = v,
                           .extent = v + r,
                           .strides = strides,
-                          .data = (void *)(uintptr_t)data};
+                          .data = (void *)(uintptr_t)data,
+                          .source = held->source};
   return CAIRN_OK;
 }
 

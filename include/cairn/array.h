@@ -78,12 +78,25 @@ CAIRN_API int64_t cairn_zarr_bytes(const cairn_zarr_t *z);
 /* The last part of the metadata key: ".zarray" or "zarr.json". A constant. */
 CAIRN_API const char *cairn_zarr_meta_key(int version);
 
+/* Memory whose bytes may be elsewhere by now: what a save took it to hold is
+ * asked for, not looked at. Both functions may be called on any thread, several
+ * at once, for bytes that are asked for once. */
+typedef struct cairn_source cairn_source_t;
+struct cairn_source {
+  /* The n bytes at src as they were when the save began, to dst. */
+  cairn_code_t (*copy_out)(const cairn_source_t *self, void *dst,
+                           const void *src, size_t n, cairn_error_t *err);
+  /* Where they can be read until the save is over; NULL: nowhere. Optional. */
+  const void *(*peek)(const cairn_source_t *self, const void *src, size_t n);
+};
+
 /* A box of an array, and where its elements lie in memory (native byte order,
  * dtype size each). The arrays have the array's rank and are the caller's. */
 typedef struct cairn_region {
   const int64_t *origin, *extent;
-  const int64_t *strides; /* bytes, any sign; NULL: C order, no gaps */
-  void *data;             /* of the element at origin */
+  const int64_t *strides;       /* bytes, any sign; NULL: C order, no gaps */
+  void *data;                   /* of the element at origin */
+  const cairn_source_t *source; /* write: NULL: plain memory */
 } cairn_region_t;
 
 typedef struct cairn_array_io {

@@ -33,16 +33,27 @@ typedef struct cairn_checkpointer_opts {
   /* When it is worth a warning in the log; 0: a quarter of the deadline, at
    * most 30 s. The writing gets one second more for each 80 MB. */
   int64_t soft_limit_ms;
+  /* Of arrays that ask for none; DEFAULT: COPY. */
   cairn_snapshot_t snapshot;
   /* Staging memory that opening makes ready, so that the first save copies as
    * fast as the next ones: bytes of this rank's largest item. 0: the first save
    * makes it, which can take a hundred times as long as the copy. */
   int64_t staging_bytes;
+  /* The most memory that a save may stage at a time; 0: no limit. A save of
+   * more is written while it is copied: the call takes as long as the store
+   * does for what is beyond. (Arrays with gaps, and below 4 KiB, are always
+   * staged.) */
+  int64_t staging_limit;
+  bool settles; /* the program calls cairn_save_settle: AUTO may be LAZY */
+  /* Debugging: memory is summed when a save begins and when it is written, and
+   * an array that was written to in between fails the save, by name. */
+  bool check_snapshots;
 } cairn_checkpointer_opts_t;
 
 /* How far a save has come. */
 typedef enum cairn_save_state {
-  /* The memory is the caller's again, but for what is borrowed: on return. */
+  /* The memory is the caller's again, but for what is borrowed: on return, or
+   * with LAZY arrays when they are settled or written. */
   CAIRN_SAVE_STAGED = 1,
   CAIRN_SAVE_WRITTEN,  /* all of this rank's bytes are in the store */
   CAIRN_SAVE_COMMITTED /* visible, and agreed by all ranks */
@@ -66,6 +77,19 @@ typedef struct cairn_save_stats {
 CAIRN_API cairn_code_t cairn_save_wait(cairn_save_t *save,
                                        cairn_save_state_t until,
                                        int64_t timeout_ms, cairn_error_t *err);
+/* Returns when the memory of arrays with CAIRN_SNAPSHOT_LAZY may be written:
+ * what is not yet in the store is copied, on this thread; if staging is limited
+ * that waits for the store. settle is for all arrays, settle_leaf for those
+ * that are called `name` ("params.w": keys joined by '.'); of others, and of a
+ * save that is over, the memory is the caller's already. Borrowed arrays are
+ * waited for. CAIRN_CANCELLED: the save failed (cairn_save_wait says how), and
+ * the memory may be written. Any thread but the loop. */
+CAIRN_API cairn_code_t cairn_save_settle(cairn_save_t *save,
+                                         cairn_error_t *err);
+CAIRN_API cairn_code_t cairn_save_settle_leaf(cairn_save_t *save,
+                                              const char *name,
+                                              cairn_error_t *err);
+
 /* True if the save has come so far; false also for one that failed. Does not
  * block. Any thread but the loop. */
 CAIRN_API bool cairn_save_reached(cairn_save_t *save, cairn_save_state_t state);

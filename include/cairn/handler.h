@@ -91,12 +91,36 @@ typedef struct cairn_item_ctx {
   cairn_bytes_t combined; /* save: the plan. restore: what load gave */
   int64_t bytes;          /* out: bytes of state this rank wrote or read */
   struct cairn_item_private *priv; /* Cairn's own */
+  /* Save: how many bytes this item may still stage; what is larger is held. */
+  int64_t staging_bytes;
 } cairn_item_ctx_t;
 
 /* Caller's thread, in snapshot: n bytes of staging memory, 64-byte aligned,
  * from the manager's pool (allocated once, prefaulted, reused). Stays until
  * drop. NULL: out of memory. */
 CAIRN_API void *cairn_item_stage(cairn_item_ctx_t *ctx, size_t n);
+
+/* Caller's thread, in snapshot: the kind of snapshot that an array gets here
+ * that asks for this one: COPY, BORROW, LAZY or COW. */
+CAIRN_API cairn_snapshot_t cairn_item_snapshot(const cairn_item_ctx_t *ctx,
+                                               cairn_snapshot_t asked);
+
+/* Memory that is not staged, without gaps; and the name of its array. */
+typedef struct cairn_item_part {
+  const void *data;
+  size_t n;
+  cairn_snapshot_t mode; /* of those that cairn_item_snapshot gives */
+  cairn_bytes_t name;
+} cairn_item_part_t;
+
+/* Caller's thread, in snapshot: n parts that are held still, each by its mode,
+ * from the moment when all items have taken theirs until drop. COPY is copied
+ * before save returns, as the writer makes room. sources[i] is part i's, for
+ * the regions of its array, usable from commit on. The parts and names are
+ * copied. CAIRN_NO_MEMORY. */
+CAIRN_API CAIRN_MUST_CHECK cairn_code_t
+cairn_item_hold(cairn_item_ctx_t *ctx, const cairn_item_part_t *parts, size_t n,
+                const cairn_source_t **sources, cairn_error_t *err);
 
 /* Loop, in commit: this process's database for the item, to *out before the
  * future is ready. Opened at the first call, committed by Cairn after commit

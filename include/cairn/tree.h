@@ -83,10 +83,20 @@ typedef enum cairn_snapshot {
   CAIRN_SNAPSHOT_DEFAULT = 0, /* as the manager says; copy if it says nothing */
   CAIRN_SNAPSHOT_COPY,        /* memory is the caller's when save returns */
   CAIRN_SNAPSHOT_BORROW, /* no copy: memory must not change before "written" */
-  CAIRN_SNAPSHOT_LAZY,   /* no write before the array is settled */
-  /* Pages are write-protected, and copied when first written; see cairn_alloc
-   * in <cairn/memory.h>. */
-  CAIRN_SNAPSHOT_COW
+  /* No copy if the save is faster: memory must not change before the array is
+   * settled (cairn_save_settle), which copies what is not yet written. */
+  CAIRN_SNAPSHOT_LAZY,
+  /* Memory is the caller's when save returns: its pages are write-protected,
+   * and copied when first written. Where that is not allowed it is COPY, and
+   * the log says what an administrator must allow. Not for memory that a device
+   * or another process writes to (RDMA, MPI receive buffers, shared mappings),
+   * nor to be unmapped before "written". A process forked meanwhile has no
+   * protection, and must not save. Cheap for large arrays in cairn_alloc's
+   * memory (<cairn/memory.h>). */
+  CAIRN_SNAPSHOT_COW,
+  /* COW where it works; else LAZY if the program settles (see the option
+   * `settles` of the checkpointer); else COPY. */
+  CAIRN_SNAPSHOT_AUTO
 } cairn_snapshot_t;
 
 typedef struct cairn_array {

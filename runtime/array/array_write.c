@@ -56,6 +56,7 @@ struct job {
   int64_t bytes, reserved;
   cairn__encoder_t encoder;
   cairn_buf_t out, padded;
+  cairn_buf_t taken; /* elements that were read from sources */
   cairn_wait_t wait;
   int64_t *indices; /* max_rank for each item */
   struct item items[];
@@ -86,6 +87,44 @@ static cairn_code_t pad(struct job *j, const struct item *it,
   return CAIRN_OK;
 }
 
+/* From the first byte of a box to behind the last one. Strides of what is held
+ * behind a source are not negative. */
+static size_t span(const cairn__target_t *t, int rank, size_t item) {
+  size_t n = item;
+  for (int d = 0; d < rank; d++)
+    n += (size_t)((t->extent[d] - 1) * t->strides[d]);
+  return n;
+}
+
+/* The elements of a chunk out of a source, to memory of the job's, which is got
+ * at once: what is written later may point there. */
+static cairn_code_t take(struct job *j, const struct item *it,
+                         const cairn_source_t *source, cairn__target_t *t,
+                         cairn_error_t *err) {
+  const cairn__chain_t *c = it->io->zarr->chain;
+  int64_t strides[CAIRN_MAX_RANK];
+  size_t bytes = c->item;
+  const void *at =
+      source->peek != NULL
+          ? source->peek(source, t->data, span(t, c->rank, c->item))
+          : NULL;
+  if (at != NULL) {
+    t->data = (char *)(uintptr_t)at;
+    return CAIRN_OK;
+  }
+  if (!cairn_buf_reserve(&j->taken, (size_t)j->bytes - j->taken.n))
+    return cairn_fail(err, CAIRN_NO_MEMORY, "out of memory");
+  for (int d = 0; d < c->rank; d++) bytes *= (size_t)t->extent[d];
+  cairn__c_strides(c->rank, t->extent, (int64_t)c->item, strides);
+  char *to = (char *)j->taken.p + j->taken.n;
+  cairn_code_t rc = cairn__copy_box_out(source, c->rank, t->extent, c->item, to,
+                                        strides, t->data, t->strides, err);
+  j->taken.n += bytes;
+  t->data = to;
+  for (int d = 0; d < c->rank; d++) t->strides[d] = strides[d];
+  return rc;
+}
+
 static cairn_code_t encode_item(struct job *j, struct item *it,
                                 cairn_error_t *err) {
   const cairn_zarr_t *z = it->io->zarr;
@@ -96,6 +135,9 @@ static cairn_code_t encode_item(struct job *j, struct item *it,
   bool whole = true;
   cairn__grid_cells(z->rank, z->chunk, it->index, &cells);
   cairn__region_target(it->io, it->region, &cells, &t);
+  const cairn_source_t *source = it->io->regions[it->region].source;
+  if (source != NULL) rc = take(j, it, source, &t, err);
+  if (rc != CAIRN_OK) return rc;
   for (int d = 0; d < z->rank; d++) whole = whole && t.extent[d] == z->chunk[d];
   if (!whole) rc = pad(j, it, &t, strides, err);
   if (rc != CAIRN_OK) return rc;
@@ -109,6 +151,11 @@ static cairn_code_t encode_item(struct job *j, struct item *it,
   it->direct = j->encoder.direct;
   it->frame_head = j->encoder.frame_head;
   return rc;
+}
+
+static void free_buffer(cairn_buf_t *b) {
+  free(b->p);
+  *b = (cairn_buf_t){0};
 }
 
 /* When all is encoded: the buffer does not move any more. */
@@ -145,8 +192,10 @@ static cairn_code_t encode(void *arg, cairn_error_t *err) {
   for (size_t i = 0; i < j->n && rc == CAIRN_OK; i++)
     rc = note_pieces(j, &j->items[i], err);
   cairn__encoder_reset(&j->encoder);
-  free(j->padded.p);
-  j->padded = (cairn_buf_t){0};
+  free_buffer(&j->padded);
+  for (size_t i = 0; i < j->n; i++)
+    if (j->items[i].direct.n != 0) return rc;
+  free_buffer(&j->taken);
   return rc;
 }
 
@@ -171,6 +220,7 @@ static void job_end(struct job *j) {
   for (size_t i = 0; i < j->n; i++)
     if (j->items[i].num_pieces > 1) free(j->items[i].pieces);
   keep_buffer(op, &j->out);
+  free_buffer(&j->taken);
   free(j->indices);
   free(j);
   op->jobs--;
@@ -208,7 +258,7 @@ static cairn_future_t *write_item(struct job *j, struct item *it) {
 static void on_encoded(cairn_wait_t *w) {
   struct job *j = cairn_container_of(w, struct job, wait);
   struct writing *op = j->op;
-  int64_t kept = (int64_t)j->out.cap;
+  int64_t kept = (int64_t)(j->out.cap + j->taken.cap);
   op->encoding--;
   cairn_wait_result(w, &op->err);
   if (op->err.code != CAIRN_OK) {

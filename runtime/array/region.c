@@ -191,29 +191,75 @@ static void copy_run(const struct dim *x, size_t item, size_t swap, char *dst,
       copy_swapped(swap, item, dst + i * x->dst, src + i * x->src);
 }
 
+/* The runs of a box, one after another, innermost dimension last. */
+struct runs {
+  struct dim dims[CAIRN_MAX_RANK + 1];
+  int64_t at[CAIRN_MAX_RANK];
+  int n; /* dimensions, at least one; the last is a run's */
+  char *to;
+  const char *from;
+};
+
+static bool runs_begin(struct runs *r, int rank, const int64_t *extent,
+                       size_t item, const int64_t *dst, const int64_t *src) {
+  memset(r->at, 0, sizeof r->at);
+  r->n = order_dims(rank, extent, dst, src, r->dims);
+  if (r->n < 0) return false;
+  r->n = merge_dims(r->dims, r->n);
+  if (r->n == 0)
+    r->dims[r->n++] = (struct dim){1, (int64_t)item, (int64_t)item};
+  return true;
+}
+
+static bool runs_next(struct runs *r) {
+  for (int d = r->n - 2; d >= 0; d--) {
+    const struct dim *x = &r->dims[d];
+    r->to += x->dst;
+    r->from += x->src;
+    if (++r->at[d] < x->n) return true;
+    r->to -= x->dst * x->n;
+    r->from -= x->src * x->n;
+    r->at[d] = 0;
+  }
+  return false;
+}
+
 void cairn__copy_box(int rank, const int64_t *extent, size_t item, void *dst,
                      const int64_t *dst_strides, const void *src,
                      const int64_t *src_strides, size_t swap) {
-  struct dim dims[CAIRN_MAX_RANK + 1];
-  int64_t at[CAIRN_MAX_RANK] = {0};
-  char *to = dst;
-  const char *from = src;
-  int n = order_dims(rank, extent, dst_strides, src_strides, dims);
-  if (n < 0) return;
-  n = merge_dims(dims, n);
-  if (n == 0) dims[n++] = (struct dim){1, (int64_t)item, (int64_t)item};
-  const struct dim *inner = &dims[n - 1];
-  for (;;) {
-    copy_run(inner, item, swap, to, from);
-    int d = n - 2;
-    for (; d >= 0; d--) {
-      to += dims[d].dst;
-      from += dims[d].src;
-      if (++at[d] < dims[d].n) break;
-      to -= dims[d].dst * dims[d].n;
-      from -= dims[d].src * dims[d].n;
-      at[d] = 0;
-    }
-    if (d < 0) return;
-  }
+  struct runs r;
+  r.to = dst;
+  r.from = src;
+  if (!runs_begin(&r, rank, extent, item, dst_strides, src_strides)) return;
+  do {
+    copy_run(&r.dims[r.n - 1], item, swap, r.to, r.from);
+  } while (runs_next(&r));
+}
+
+static cairn_code_t copy_run_out(const cairn_source_t *source,
+                                 const struct dim *x, size_t item, char *dst,
+                                 const char *src, cairn_error_t *err) {
+  bool packed = x->dst == (int64_t)item && x->src == (int64_t)item;
+  size_t n = packed ? (size_t)x->n * item : item;
+  cairn_code_t rc = source->copy_out(source, dst, src, n, err);
+  for (int64_t i = 1; !packed && i < x->n && rc == CAIRN_OK; i++)
+    rc = source->copy_out(source, dst + i * x->dst, src + i * x->src, n, err);
+  return rc;
+}
+
+cairn_code_t cairn__copy_box_out(const cairn_source_t *source, int rank,
+                                 const int64_t *extent, size_t item, void *dst,
+                                 const int64_t *dst_strides, const void *src,
+                                 const int64_t *src_strides,
+                                 cairn_error_t *err) {
+  struct runs r;
+  cairn_code_t rc;
+  r.to = dst;
+  r.from = src;
+  if (!runs_begin(&r, rank, extent, item, dst_strides, src_strides))
+    return CAIRN_OK;
+  do {
+    rc = copy_run_out(source, &r.dims[r.n - 1], item, r.to, r.from, err);
+  } while (rc == CAIRN_OK && runs_next(&r));
+  return rc;
 }

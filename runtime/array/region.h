@@ -26,6 +26,13 @@ void cairn__copy_box(int rank, const int64_t *extent, size_t item, void *dst,
                      const int64_t *dst_strides, const void *src,
                      const int64_t *src_strides, size_t swap);
 
+/* The same from memory behind a source, run by run; no swapping. */
+cairn_code_t cairn__copy_box_out(const cairn_source_t *source, int rank,
+                                 const int64_t *extent, size_t item, void *dst,
+                                 const int64_t *dst_strides, const void *src,
+                                 const int64_t *src_strides,
+                                 cairn_error_t *err);
+
 /* Text of a box for messages: "[0:4, 8:16]". */
 void cairn__box_text(const cairn__box_t *b, char *out, size_t cap);
 

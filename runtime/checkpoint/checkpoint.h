@@ -64,6 +64,7 @@ struct cairn_save {
   char id[33];                 /* of this save; the primary's choice */
   cairn__save_item_t *items;
   size_t n;
+  cairn__hold_t hold; /* memory that was not copied */
 
   int phase; /* save.c */
   size_t at; /* within the phase */

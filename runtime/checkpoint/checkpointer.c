@@ -66,9 +66,10 @@ static cairn_code_t open_parts(cairn_checkpointer_t *ck, cairn_error_t *err) {
 /* After the lanes: what is wrong here is brought to the vote. */
 static void make_staging(cairn_checkpointer_t *ck, cairn_error_t *err) {
   cairn__slab_t *slab;
-  if (ck->opts.staging_bytes <= 0 || err->code != CAIRN_OK) return;
-  if (cairn__pool_get(ck->pool, (size_t)ck->opts.staging_bytes, &slab, err) ==
-      CAIRN_OK)
+  int64_t n = ck->opts.staging_bytes, most = ck->opts.staging_limit;
+  if (n <= 0 || err->code != CAIRN_OK) return;
+  if (most > 0 && n > most) n = most;
+  if (cairn__pool_get(ck->pool, (size_t)n, &slab, err) == CAIRN_OK)
     cairn__pool_put(ck->pool, slab);
 }
 

@@ -4,11 +4,13 @@
 #define CAIRN_CHECKPOINT_CONTEXT_H_
 
 #include "cairn/handler.h"
+#include "checkpoint/hold.h"
 #include "snapshot/pool.h"
 #include "strategy/item_store.h"
 
 struct cairn_item_private {
   cairn__pool_t *pool; /* NULL where nothing is staged */
+  cairn__hold_t *hold; /* of the save; NULL otherwise */
   cairn__slab_t **slabs;
   size_t num_slabs;
   int64_t staged;            /* bytes in them */

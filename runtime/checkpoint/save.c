@@ -141,9 +141,14 @@ static bool open_item(cairn_save_t *s, cairn__save_item_t *item, size_t i) {
   return item->ctx.dir != NULL && item->priv.place.process_id != NULL;
 }
 
+/* When all is written the caller has the rest of the memory back. */
 static cairn_future_t *commit(cairn_save_t *s) {
-  if (s->at >= s->n) return NULL;
+  if (s->at > s->n) return NULL;
   size_t i = s->at++;
+  if (i == s->n)
+    return s->hold.snapshot != NULL
+               ? cairn_work(s->rt, cairn__hold_finish, &s->hold)
+               : NULL;
   cairn__save_item_t *item = &s->items[i];
   if (!open_item(s, item, i)) return failed(s, "opening an item");
   return item->ops->commit(item->state, &item->ctx);
@@ -450,6 +455,7 @@ static void drop_items(cairn_save_t *s) {
     free((char *)item->priv.place.process_id);
     item->priv.place.process_id = NULL;
   }
+  cairn__hold_reset(&s->hold);
 }
 
 static void keep_error(cairn_save_t *s) {
@@ -553,6 +559,8 @@ static void catch_up(cairn_save_t *s) {
 }
 
 static void advance(cairn_save_t *s) {
+  /* Nobody waits for a write that will not come. */
+  if (s->err.code != CAIRN_OK) cairn__hold_cancel(&s->hold);
   while (s->phase < DONE) {
     catch_up(s);
     if (is_vote(s->phase) && !is_skipped(s)) {

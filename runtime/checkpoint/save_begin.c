@@ -29,6 +29,7 @@ static void item_free(cairn__save_item_t *item) {
 
 static void save_free(cairn_save_t *s) {
   for (size_t i = 0; i < s->n; i++) item_free(&s->items[i]);
+  cairn__hold_free(&s->hold);
   free(s->items);
   free(s->dir);
   free(s->name);
@@ -78,26 +79,39 @@ static cairn_code_t check_items(const cairn__save_request_t *req,
   return CAIRN_OK;
 }
 
+/* What may still be staged; without a limit, and with nothing staged yet, all
+ * there is. With a check everything is held, for it is held memory that is
+ * checked. */
+static int64_t staging_room(const cairn_save_t *s) {
+  int64_t room = s->ck->opts.staging_limit;
+  if (room == 0) room = INT64_MAX;
+  for (size_t i = 0; i < s->n; i++) room -= s->items[i].priv.staged;
+  return room > 0 ? room : 0;
+}
+
 static void item_context(cairn_save_t *s, cairn__save_item_t *item) {
   const cairn_checkpointer_opts_t *o = &s->ck->opts;
   item->priv.pool = s->ck->pool;
+  item->priv.hold = &s->hold;
   item->priv.place = (cairn__item_place_t){.strategy = o->strategy,
                                            .directory = item->directory,
                                            .profile = o->profile,
                                            .not_durable = o->not_durable,
                                            .mark = s->mark};
-  item->ctx = (cairn_item_ctx_t){.size = sizeof(cairn_item_ctx_t),
-                                 .rt = s->rt,
-                                 .rank = cairn_comm_rank(s->ck->comm),
-                                 .num_ranks = cairn_comm_size(s->ck->comm),
-                                 .primary = s->primary,
-                                 .step = s->step,
-                                 .item = item->name,
-                                 .profile = o->profile,
-                                 .chunk_bytes = o->chunk_bytes,
-                                 .no_compression = o->no_compression,
-                                 .snapshot = o->snapshot,
-                                 .priv = &item->priv};
+  item->ctx = (cairn_item_ctx_t){
+      .size = sizeof(cairn_item_ctx_t),
+      .rt = s->rt,
+      .rank = cairn_comm_rank(s->ck->comm),
+      .num_ranks = cairn_comm_size(s->ck->comm),
+      .primary = s->primary,
+      .step = s->step,
+      .item = item->name,
+      .profile = o->profile,
+      .chunk_bytes = o->chunk_bytes,
+      .no_compression = o->no_compression,
+      .snapshot = o->snapshot,
+      .priv = &item->priv,
+      .staging_bytes = o->check_snapshots ? 0 : staging_room(s)};
 }
 
 static int by_name(const void *a, const void *b) {
@@ -143,7 +157,10 @@ static cairn_code_t snapshot_items(cairn_save_t *s,
   }
   qsort(s->items, s->n, sizeof(*s->items), by_name);
   for (size_t i = 0; i < s->n; i++) s->items[i].ctx.priv = &s->items[i].priv;
-  return CAIRN_OK;
+  int64_t room = staging_room(s);
+  return cairn__hold_begin(&s->hold, s->ck->pool,
+                           room < INT64_MAX / 2 ? (size_t)room : SIZE_MAX,
+                           s->ck->opts.check_snapshots, err);
 }
 
 /* --- making one --- */
@@ -155,6 +172,7 @@ static cairn_save_t *save_new(cairn_checkpointer_t *ck,
   s->refs = 1;
   s->ck = ck;
   s->rt = ck->rt;
+  cairn__hold_init(&s->hold, ck->opts.settles);
   s->step = req->step;
   s->primary = cairn_comm_rank(ck->comm) == 0;
   s->dir = cairn__bytes_dup(cairn_bytes_str(req->dir));
@@ -237,32 +255,49 @@ cairn_code_t cairn__save_begin(cairn_checkpointer_t *ck,
             snapshot_items(s, req, &s->err) != CAIRN_OK;
   cairn_error_copy(&local, &s->err);
   replace_current(ck, s);
-  atomic_store(&s->blocked_ns, cairn__now_ns() - begun);
   if (out != NULL && local.code == CAIRN_OK) {
     cairn__save_ref(s);
     *out = s;
   }
-  /* The reference from save_new is the loop's now. */
+  /* The reference from save_new is the loop's now. What is more than may be
+   * staged is copied while the loop writes. */
+  cairn__save_ref(s);
   cairn_post(s->rt, &s->task, cairn__save_run);
+  cairn__hold_copy(&s->hold);
+  atomic_store(&s->blocked_ns, cairn__now_ns() - begun);
+  cairn_save_unref(s);
   return cairn_error_copy(err, &local);
 }
 
 /* --- following one --- */
 
 static cairn_future_t *future_of(cairn_save_t *s, cairn_save_state_t state) {
-  return state == CAIRN_SAVE_WRITTEN ? s->written : s->done;
+  return state == CAIRN_SAVE_COMMITTED ? s->done : s->written;
+}
+
+static bool is_staged(cairn_save_t *s, cairn_save_state_t state) {
+  return state == CAIRN_SAVE_STAGED && cairn__hold_settled(&s->hold);
 }
 
 cairn_code_t cairn_save_wait(cairn_save_t *s, cairn_save_state_t until,
                              int64_t timeout_ms, cairn_error_t *err) {
-  if (until == CAIRN_SAVE_STAGED) return CAIRN_OK;
+  if (is_staged(s, until)) return CAIRN_OK;
   return cairn_future_wait(future_of(s, until), timeout_ms, err);
 }
 
 bool cairn_save_reached(cairn_save_t *s, cairn_save_state_t state) {
-  return state == CAIRN_SAVE_STAGED ||
+  return is_staged(s, state) ||
          (cairn_future_ready(future_of(s, state)) &&
           cairn_future_wait(future_of(s, state), 0, NULL) == CAIRN_OK);
+}
+
+cairn_code_t cairn_save_settle(cairn_save_t *s, cairn_error_t *err) {
+  return cairn__hold_settle(&s->hold, NULL, err);
+}
+
+cairn_code_t cairn_save_settle_leaf(cairn_save_t *s, const char *name,
+                                    cairn_error_t *err) {
+  return cairn__hold_settle(&s->hold, name != NULL ? name : "", err);
 }
 
 static double seconds(long long ns) {

@@ -197,18 +197,27 @@ cairn_code_t cairn__snapshot_begin_trial(cairn__pool_t *pool,
   return begin(pool, parts, n, opts, true, out, err);
 }
 
-static void dismiss_settlers(cairn__snapshot_t *s) {
-  pthread_mutex_lock(&s->lock);
+/* Readers look at `dropped` under the lock of the granule. */
+void cairn__snapshot_cancel(cairn__snapshot_t *s) {
   atomic_store(&s->dropped, true);
+  for (size_t i = 0; i < s->num_granules; i++)
+    cairn__granule_await_readers(&s->granules[i]);
+  cairn__cow_release(s);
+  pthread_mutex_lock(&s->lock);
   pthread_cond_broadcast(&s->cond);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static void await_settlers(cairn__snapshot_t *s) {
+  pthread_mutex_lock(&s->lock);
   while (atomic_load(&s->settlers) > 0) pthread_cond_wait(&s->cond, &s->lock);
   pthread_mutex_unlock(&s->lock);
 }
 
 void cairn__snapshot_drop(cairn__snapshot_t *s) {
   if (s == NULL) return;
-  dismiss_settlers(s);
-  cairn__cow_release(s);
+  cairn__snapshot_cancel(s);
+  await_settlers(s);
   cairn__ring_reset(&s->ring, s->pool);
   cairn__pool_put(s->pool, s->edges);
   pthread_cond_destroy(&s->cond);

@@ -18,7 +18,7 @@ void cairn__check_granule(cairn__snapshot_t *s, const cairn__granule_t *g,
 
 /* Counts as a reader meanwhile, so that it is not released. */
 static void check_pending(cairn__snapshot_t *s, cairn__granule_t *g) {
-  const char *from = cairn__granule_read(g, g->src);
+  const char *from = cairn__granule_read(s, g, g->src);
   if (from == g->src) cairn__check_granule(s, g, from);
   if (from != NULL) cairn__granule_done_reading(s, g, from, 0);
 }

@@ -115,11 +115,16 @@ cairn__shadow_t cairn__granule_shadow(cairn__snapshot_t *s,
 void cairn__granule_shadow_to(cairn__snapshot_t *s, cairn__granule_t *g,
                               char *dst);
 /* Where n of its bytes are to be read from, until done_reading; NULL: all were
- * consumed before. */
-const char *cairn__granule_read(cairn__granule_t *g, const char *src);
+ * consumed before, or the snapshot was cancelled. */
+const char *cairn__granule_read(cairn__snapshot_t *s, cairn__granule_t *g,
+                                const char *src);
 void cairn__granule_done_reading(cairn__snapshot_t *s, cairn__granule_t *g,
                                  const char *from, size_t n);
 void cairn__granule_skip(cairn__snapshot_t *s, cairn__granule_t *g, size_t n);
+
+/* Until nobody reads or copies the caller's memory; of a cancelled snapshot, in
+ * which nobody begins to. */
+void cairn__granule_await_readers(cairn__granule_t *g);
 
 /* Something that may end a wait has happened. */
 void cairn__snapshot_changed(cairn__snapshot_t *s);

@@ -78,9 +78,9 @@ void cairn__granule_shadow_to(cairn__snapshot_t *s, cairn__granule_t *g,
 }
 
 /* Takes the granule for copying; false if it is not pending. */
-static bool claim(cairn__granule_t *g) {
+static bool claim(cairn__snapshot_t *s, cairn__granule_t *g) {
   cairn__spin_lock(&g->lock);
-  bool mine = g->state == PENDING;
+  bool mine = g->state == PENDING && !atomic_load(&s->dropped);
   if (mine) g->state = SHADOWING;
   cairn__spin_unlock(&g->lock);
   return mine;
@@ -97,7 +97,7 @@ cairn__shadow_t cairn__granule_shadow(cairn__snapshot_t *s,
   if (!pending) return CAIRN__IN_USE;
   cairn__ring_piece_t piece = cairn__ring_get(&s->ring, g->n);
   if (piece.data == NULL) return CAIRN__FULL;
-  if (claim(g)) {
+  if (claim(s, g)) {
     cairn__stream_copy(piece.data, g->src, g->n);
     shadowed(s, g, piece.data, piece.slot);
   } else {
@@ -110,9 +110,14 @@ cairn__shadow_t cairn__granule_shadow(cairn__snapshot_t *s,
   return released ? CAIRN__RELEASED : CAIRN__IN_USE;
 }
 
-const char *cairn__granule_read(cairn__granule_t *g, const char *src) {
+const char *cairn__granule_read(cairn__snapshot_t *s, cairn__granule_t *g,
+                                const char *src) {
   const char *from = NULL;
   cairn__spin_lock(&g->lock);
+  if (atomic_load(&s->dropped)) {
+    cairn__spin_unlock(&g->lock);
+    return NULL;
+  }
   if (g->state == SHADOWED) {
     from = g->shadow + (src - g->src);
     g->users++;
@@ -152,6 +157,16 @@ void cairn__granule_skip(cairn__snapshot_t *s, cairn__granule_t *g, size_t n) {
   cairn__spin_lock(&g->lock);
   g->left -= n < g->left ? (uint32_t)n : g->left;
   unlock(s, g);
+}
+
+void cairn__granule_await_readers(cairn__granule_t *g) {
+  for (;;) {
+    cairn__spin_lock(&g->lock);
+    bool idle = g->readers == 0 && g->state != SHADOWING;
+    cairn__spin_unlock(&g->lock);
+    if (idle) return;
+    sched_yield();
+  }
 }
 
 void cairn__snapshot_changed(cairn__snapshot_t *s) {

@@ -20,6 +20,13 @@ static cairn_code_t not_of_part(size_t i, cairn_error_t *err) {
                     "bytes that part %zu of the snapshot does not have", i);
 }
 
+static cairn_code_t nothing_left(const cairn__snapshot_t *s,
+                                 const cairn__part_t *p, cairn_error_t *err) {
+  if (atomic_load(&s->dropped))
+    return cairn_fail(err, CAIRN_CANCELLED, "the save was given up");
+  return cairn_fail(err, CAIRN_INVALID, "array %s is read twice", p->name);
+}
+
 cairn_code_t cairn__snapshot_read(cairn__snapshot_t *s, size_t i,
                                   const void *src, size_t n, void *dst,
                                   cairn_error_t *err) {
@@ -29,9 +36,8 @@ cairn_code_t cairn__snapshot_read(cairn__snapshot_t *s, size_t i,
     cairn__part_t *p = &s->parts[i];
     cairn__granule_t *g = &p->granules[cairn__granule_at(p, at)];
     size_t k = piece(g, at, n);
-    const char *from = cairn__granule_read(g, at);
-    if (from == NULL)
-      return cairn_fail(err, CAIRN_INVALID, "array %s is read twice", p->name);
+    const char *from = cairn__granule_read(s, g, at);
+    if (from == NULL) return nothing_left(s, p, err);
     memcpy(out, from, k);
     cairn__granule_done_reading(s, g, from, k);
     at += k;

@@ -90,8 +90,13 @@ void cairn__snapshot_skip(cairn__snapshot_t *s, size_t i, const void *src,
 CAIRN_MUST_CHECK cairn_code_t cairn__snapshot_finish(cairn__snapshot_t *s,
                                                      cairn_error_t *err);
 
-/* Disarms what is armed, gives memory back, wakes who waits in settle (with
- * CAIRN_CANCELLED). No read may be under way, and no call may come later. */
+/* Gives the caller his memory back at once: disarms, ends reads and settles
+ * with CAIRN_CANCELLED. Neither touches the caller's memory after this returns.
+ * Any thread; again is fine. */
+void cairn__snapshot_cancel(cairn__snapshot_t *s);
+
+/* Cancels, waits for who is in settle, gives memory back. No read may be under
+ * way, and no call may come later. */
 void cairn__snapshot_drop(cairn__snapshot_t *s);
 
 typedef struct cairn__snapshot_stats {

@@ -114,7 +114,7 @@ static cairn_code_t check_holding(const cairn_array_t *a, cairn_error_t *err) {
   if (a->num_boxes > 0 && a->boxes == NULL)
     return cairn_fail(err, CAIRN_INVALID, "%zu boxes at NULL", a->num_boxes);
   if ((int)a->snapshot < CAIRN_SNAPSHOT_DEFAULT ||
-      a->snapshot > CAIRN_SNAPSHOT_BORROW)
+      a->snapshot > CAIRN_SNAPSHOT_AUTO)
     return cairn_fail(err, CAIRN_INVALID, "no kind of snapshot (%d)",
                       (int)a->snapshot);
   return CAIRN_OK;

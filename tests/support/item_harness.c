@@ -56,6 +56,34 @@ static bool opening(struct rank *r, cairn_kv_t **out) {
   return false;
 }
 
+/* Nothing is held here: all is copied that is not borrowed. */
+WEAK cairn_snapshot_t cairn_item_snapshot(const cairn_item_ctx_t *ctx,
+                                          cairn_snapshot_t asked) {
+  if (asked == CAIRN_SNAPSHOT_DEFAULT) asked = ctx->snapshot;
+  return asked == CAIRN_SNAPSHOT_BORROW ? asked : CAIRN_SNAPSHOT_COPY;
+}
+
+static cairn_code_t read_borrowed(const cairn_source_t *self, void *dst,
+                                  const void *src, size_t n,
+                                  cairn_error_t *err) {
+  (void)self;
+  (void)err;
+  memcpy(dst, src, n);
+  return CAIRN_OK;
+}
+
+WEAK cairn_code_t cairn_item_hold(cairn_item_ctx_t *ctx,
+                                  const cairn_item_part_t *parts, size_t n,
+                                  const cairn_source_t **sources,
+                                  cairn_error_t *err) {
+  static const cairn_source_t borrowed = {.copy_out = read_borrowed};
+  (void)ctx;
+  (void)parts;
+  (void)err;
+  for (size_t i = 0; i < n; i++) sources[i] = &borrowed;
+  return CAIRN_OK;
+}
+
 WEAK cairn_future_t *cairn_item_writer(cairn_item_ctx_t *ctx,
                                        cairn_kv_t **out) {
   struct rank *r = (struct rank *)(void *)ctx->priv;
@@ -148,6 +176,7 @@ static void begin(harness_t *h, const cairn_handler_ops_t *ops,
                 .no_compression = h->opts.no_compression,
                 .partial = h->opts.partial,
                 .snapshot = h->opts.snapshot,
+                .staging_bytes = INT64_MAX,
                 .dir = h->dir},
         .item = {name, ops->type, values != NULL ? values[r] : NULL}};
     all[r].ctx.priv = (struct cairn_item_private *)(void *)&all[r];

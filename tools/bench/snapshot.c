@@ -15,7 +15,10 @@ enum { ARRAYS = 64, COLUMNS = 1024 };
 static const struct mode {
   const char *name;
   cairn_snapshot_t mode;
-} modes[] = {{"copy", CAIRN_SNAPSHOT_COPY}, {"borrow", CAIRN_SNAPSHOT_BORROW}};
+} modes[] = {{"copy", CAIRN_SNAPSHOT_COPY},
+             {"lazy", CAIRN_SNAPSHOT_LAZY},
+             {"cow", CAIRN_SNAPSHOT_COW},
+             {"borrow", CAIRN_SNAPSHOT_BORROW}};
 
 struct result {
   double *stop, *copy; /* of each round */

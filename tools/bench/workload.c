@@ -111,7 +111,7 @@ static cairn_code_t put(state_t *s, size_t i, cairn_snapshot_t snapshot,
 static cairn_code_t add(state_t *s, size_t i, bool filled,
                         cairn_snapshot_t snapshot, cairn_error_t *err) {
   size_t bytes = (size_t)(s->rows * s->w->columns) * sizeof(float);
-  s->data[i] = malloc(bytes + 1);
+  s->data[i] = s->huge ? cairn_alloc(bytes) : malloc(bytes + 1);
   if (s->data[i] == NULL) return no_memory(err);
   if (filled)
     state_fill(s, i);
@@ -123,7 +123,10 @@ static cairn_code_t add(state_t *s, size_t i, bool filled,
 cairn_code_t state_open(const workload_t *w, int rank, int ranks, bool filled,
                         cairn_snapshot_t snapshot, state_t *out,
                         cairn_error_t *err) {
-  state_t s = {.w = w, .rank = rank, .ranks = ranks};
+  state_t s = {.w = w,
+               .rank = rank,
+               .ranks = ranks,
+               .huge = snapshot == CAIRN_SNAPSHOT_COW};
   size_t n = (size_t)(w->rows * w->columns);
   s.first = w->rows * rank / ranks;
   s.rows = w->rows * (rank + 1) / ranks - s.first;
@@ -144,7 +147,8 @@ cairn_code_t state_open(const workload_t *w, int rank, int ranks, bool filled,
 
 void state_close(state_t *s) {
   cairn_tree_free(s->tree);
-  for (size_t i = 0; s->data != NULL && i < s->w->arrays; i++) free(s->data[i]);
+  for (size_t i = 0; s->data != NULL && i < s->w->arrays; i++)
+    (s->huge ? cairn_free : free)(s->data[i]);
   free(s->data);
   free(s->base);
   *s = (state_t){0};

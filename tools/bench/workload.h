@@ -24,6 +24,7 @@ typedef struct state {
   int rank, ranks;
   int64_t first, rows; /* of each array */
   float *base;         /* what the arrays are made of */
+  bool huge;           /* arrays are cairn_alloc's */
   float **data;
   cairn_tree_t *tree;
 } state_t;

@@ -92,3 +92,69 @@ Test(options, wrong_environment_fails_the_open) {
   cr_assert_eq(cairn_comm_close(comm, NULL), CAIRN_OK);
   cr_assert_eq(cairn_runtime_close(rt, NULL), CAIRN_OK);
 }
+
+static cairn_code_t with_env(const char *name, const char *value,
+                             cairn_checkpointer_opts_t *o, cairn_error_t *err) {
+  cairn_error_t unread = {0};
+  setenv(name, value, 1);
+  cairn_code_t rc = options(o, err != NULL ? err : &unread);
+  unsetenv(name);
+  return rc;
+}
+
+Test(options, staging_is_limited_from_the_environment) {
+  static const struct {
+    const char *text;
+    int64_t bytes;
+  } good[] = {{"0", 0}, {"4096", 4096}, {"64MiB", 64 << 20}, {"3KiB", 3072}};
+  static const char *const bad[] = {"",    "-1",     "64MB",
+                                    "MiB", "1.5GiB", "9999999TiB"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    cairn_checkpointer_opts_t o = {.staging_limit = 7};
+    cr_expect_eq(with_env("CAIRN_STAGING", good[i].text, &o, NULL), CAIRN_OK);
+    cr_expect_eq(o.staging_limit, good[i].bytes);
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    cairn_checkpointer_opts_t o = {0};
+    cairn_error_t err = {0};
+    cr_expect_eq(with_env("CAIRN_STAGING", bad[i], &o, &err), CAIRN_INVALID);
+    cr_expect_not_null(strstr(err.message, "CAIRN_STAGING"));
+  }
+}
+
+Test(options, the_environment_chooses_a_kind_of_snapshot) {
+  cairn_checkpointer_opts_t o = {0};
+  cr_assert_eq(with_env("CAIRN_SNAPSHOT", "cow", &o, NULL), CAIRN_OK);
+  cr_assert_eq(o.snapshot, CAIRN_SNAPSHOT_COW);
+  cr_assert_eq(with_env("CAIRN_SNAPSHOT", "copy", &o, NULL), CAIRN_OK);
+  cr_assert_eq(o.snapshot, CAIRN_SNAPSHOT_COPY);
+  cr_assert_eq(with_env("CAIRN_SNAPSHOT", "auto", &o, NULL), CAIRN_OK);
+  cr_assert_eq(o.snapshot, CAIRN_SNAPSHOT_AUTO);
+  o.settles = true;
+  cr_assert_eq(with_env("CAIRN_SNAPSHOT", "lazy", &o, NULL), CAIRN_OK);
+  cr_assert_eq(o.snapshot, CAIRN_SNAPSHOT_LAZY);
+}
+
+/* It would break a promise that only the program can make. */
+Test(options, the_environment_cannot_promise_for_the_program) {
+  cairn_checkpointer_opts_t o = {0};
+  cairn_error_t err = {0};
+  cr_expect_eq(with_env("CAIRN_SNAPSHOT", "lazy", &o, &err), CAIRN_INVALID);
+  cr_expect_not_null(strstr(err.message, "does not settle"));
+  cr_expect_eq(with_env("CAIRN_SNAPSHOT", "borrow", &o, NULL), CAIRN_INVALID);
+  cr_expect_eq(with_env("CAIRN_SNAPSHOT", "", &o, NULL), CAIRN_INVALID);
+  cr_expect_eq(with_env("CAIRN_CHECK_SNAPSHOTS", "yes", &o, NULL),
+               CAIRN_INVALID);
+  cr_expect_eq(with_env("CAIRN_CHECK_SNAPSHOTS", "1", &o, NULL), CAIRN_OK);
+  cr_expect(o.check_snapshots);
+}
+
+Test(options, snapshots_that_cannot_be_are_refused) {
+  cairn_checkpointer_opts_t bad[] = {{.snapshot = (cairn_snapshot_t)9},
+                                     {.snapshot = (cairn_snapshot_t)-1},
+                                     {.staging_limit = -1}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    cairn_error_t err = {0};
+    cr_expect_eq(options(&bad[i], &err), CAIRN_INVALID);
+  }
+}
