@@ -5,17 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "dir.h"
 #include "io/fs.h"
 
+/* Other tests of this program make calls on several threads. */
 static struct fault {
-  int times;    /* so many calls */
-  int errnum;   /* fail with this; 0: */
-  size_t bytes; /* transfer at most this */
-  int calls;    /* counted */
+  atomic_int times; /* so many calls */
+  int errnum;       /* fail with this; 0: */
+  size_t bytes;     /* transfer at most this */
+  atomic_int calls; /* counted */
 } on_open, on_fstat, on_pread, on_pwritev, on_sync, on_close;
 
 static bool hits(struct fault *f) {
