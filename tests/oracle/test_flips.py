@@ -41,11 +41,20 @@ def database(top):
     return {"driver": "ocdbt", "base": f"file://{top}/"}
 
 
+def mark_of(path):
+    """Bytes of the line that a data file begins with."""
+    with open(path, "rb") as f:
+        line = f.readline()
+    assert line.startswith(b"cairn save ") and len(line) == 44
+    return len(line)
+
+
 def places(top, name):
     """[(file, start, end)] of what a reader of the array's chunk meets: the
     chunk itself where it is out of line, and the merged index with what is
     inline in it."""
-    out = [(path, 0, os.path.getsize(path)) for path in glob.glob(f"{top}/d/*")]
+    # The line that names the save is for Cairn: no reader of the index meets it.
+    out = [(path, mark_of(path), os.path.getsize(path)) for path in glob.glob(f"{top}/d/*")]
     if name.endswith("out_of_line"):
         kv = ts.KvStore.open(database(top)).result()
         chunk, = (k for k in kv.list().result() if not k.endswith((b".zarray", b"zarr.json")))
