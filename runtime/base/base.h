@@ -54,6 +54,8 @@ void cairn__random(void *p, size_t n);
 void cairn__random_id(char out[33]);
 void cairn__hex(const void *p, size_t n, char *out /* 2n + 1 */);
 bool cairn__unhex(cairn_bytes_t hex, uint8_t *out /* hex.n / 2 */);
+/* Exactly 16 digits, as "%016" PRIx64 writes them; false for anything else. */
+bool cairn__unhex64(cairn_bytes_t hex, uint64_t *out);
 
 int64_t cairn__now_ns(void);  /* monotonic */
 int64_t cairn__wall_ns(void); /* since 1970 UTC */

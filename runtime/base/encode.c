@@ -29,6 +29,14 @@ bool cairn__unhex(cairn_bytes_t hex, uint8_t *out) {
   return true;
 }
 
+bool cairn__unhex64(cairn_bytes_t hex, uint64_t *out) {
+  uint8_t b[8];
+  if (hex.n != 16 || !cairn__unhex(hex, b)) return false;
+  *out = 0;
+  for (int i = 0; i < 8; i++) *out = *out << 8 | b[i];
+  return true;
+}
+
 static const char base64_common[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 

@@ -120,13 +120,8 @@ static cairn_code_t bad(cairn_error_t *err, const char *member) {
 }
 
 static bool hex64(const cairn_json_t *v, uint64_t *out) {
-  uint8_t b[8];
-  if (v == NULL || v->kind != CAIRN_JSON_STRING || v->str.n != 16 ||
-      !cairn__unhex(v->str, b))
-    return false;
-  *out = 0;
-  for (int i = 0; i < 8; i++) *out = *out << 8 | b[i];
-  return true;
+  return v != NULL && v->kind == CAIRN_JSON_STRING &&
+         cairn__unhex64(v->str, out);
 }
 
 /* Compared as text, so that a flipped bit that only changes a digit's case

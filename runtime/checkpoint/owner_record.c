@@ -30,15 +30,6 @@ static bool copy_text(const cairn_json_t *v, char *out, size_t cap) {
   return true;
 }
 
-static bool parse_hex64(const char *text, uint64_t *out) {
-  uint8_t b[8];
-  if (strlen(text) != 16 || !cairn__unhex(cairn_bytes_str(text), b))
-    return false;
-  *out = 0;
-  for (int i = 0; i < 8; i++) *out = *out << 8 | b[i];
-  return true;
-}
-
 bool cairn__owner_parse(cairn_bytes_t text, cairn__owner_t *out) {
   cairn_error_t ignored = {0};
   cairn_json_doc_t doc = {0};
@@ -50,7 +41,7 @@ bool cairn__owner_parse(cairn_bytes_t text, cairn__owner_t *out) {
   bool ok = copy_text(cairn_json_get(r, "id"), out->id, sizeof(out->id)) &&
             copy_text(cairn_json_get(r, "host"), p->host, sizeof(p->host)) &&
             copy_text(cairn_json_get(r, "place"), place, sizeof(place)) &&
-            parse_hex64(place, &p->place) &&
+            cairn__unhex64(cairn_bytes_str(place), &p->place) &&
             cairn_json_int(cairn_json_get(r, "pid"), &p->pid) &&
             cairn_json_int(cairn_json_get(r, "start"), &p->start) &&
             cairn_json_int(cairn_json_get(r, "beat_ns"), &out->beat_ns);
@@ -93,7 +84,7 @@ bool cairn__owner_staging_is_dead(cairn_bytes_t name) {
   if (at == NULL) return false;
   if (sscanf(at, STAGING "%16[0-9a-f]-%" SCNd64 "-%" SCNd64 "-%8[0-9a-f]",
              place, &p.pid, &p.start, id) != 4 ||
-      !parse_hex64(place, &p.place))
+      !cairn__unhex64(cairn_bytes_str(place), &p.place))
     return false;
   if (is_self(&p)) return !cairn__owner_is_live(id, strlen(id));
   return cairn__process_life(&p) == CAIRN__DEAD;

@@ -120,6 +120,12 @@ Test(encode, hex_both_ways) {
   cr_expect_not(cairn__unhex(S("123"), back));
   cr_expect_not(cairn__unhex(S("1g"), back));
   cr_expect_not(cairn__unhex(S("g1"), back));
+  uint64_t n;
+  cr_expect(cairn__unhex64(S("0123456789abcdef"), &n));
+  cr_expect_eq(n, UINT64_C(0x0123456789abcdef));
+  cr_expect_not(cairn__unhex64(S("0123456789abcde"), &n));
+  cr_expect_not(cairn__unhex64(S("00123456789abcdef0"), &n));
+  cr_expect_not(cairn__unhex64(S("0123456789abcdeg"), &n));
 }
 
 static void check_base64(const char *plain, size_t n, bool url,
